@@ -11,20 +11,20 @@
 
 /* ---- definitions ---- */
 
-/* Loads the definition; *xml is from memory_alloc. SET_ACCESS_REFUSED: the caller may not read it. PLA_E_DCS_NOT_FOUND;
-   the store's errors. */
+/* Loads the definition; *xml is from memory_alloc. SET_ACCESS_REFUSED: the caller may not read it. Also fails with
+   PLA_E_DCS_NOT_FOUND and with the errors of the store. */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* Checks whether the caller may perform the verb on the set. Fails with SET_ACCESS_REFUSED or PLA_E_DCS_NOT_FOUND.
-   `set`: a trace session that is not running yet, whose Guid determines access; NULL: none. Always S_OK for this
-   process itself. */
+   `set`: a trace session that is not running yet, whose Guid determines access; NULL: none. Always S_OK if the caller
+   is this process itself. */
 HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set);
 /* Checks whether the caller may commit `set`, as a new set or as a change. `stored`: the result of store_read_set;
    NULL: no set of that name is stored. */
 HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set,
                                 const struct stored_set *stored);
-/* Returns whether `hr` means that the stored definition cannot be used: too large, not XML, not a record, a folder, not
-   readable. */
+/* Returns whether `hr` means that the stored definition cannot be used: it is too large, not XML, not a record, a
+   folder, or not readable. */
 bool definition_is_damaged(HRESULT hr);
 /* If `hr` is about the XML, prefixes the thread's error text with the path of the set's file. Returns hr. */
 HRESULT definition_name_file(HRESULT hr, const char *space, const char *name);
@@ -47,7 +47,7 @@ struct category {
     /* LIVE: the running sessions; REGISTRY: autologger keys. */
     enum { DEFINITION_STORED, DEFINITION_SHIPPED, DEFINITION_LIVE, DEFINITION_REGISTRY, DEFINITION_NONE } source;
     const char *none; /* why there are no sets, if source is DEFINITION_NONE */
-    bool runs;        /* sets have runs, with state and record */
+    bool runs;        /* sets can run; each run has a state and a record */
     bool one_trace;   /* a set is exactly one trace collector */
     uint32_t status;  /* DataCollectorSetStatus of a set without runs */
     struct refusal commit, delete, start, stop;
@@ -65,8 +65,9 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
 
 /* ---- refusals: E_ACCESSDENIED for the caller, and an event that names the caller ---- */
 
-/* Replaces SET_ACCESS_REFUSED by E_ACCESSDENIED with the thread's error text and writes an event; returns any other
-   `hr`. At most REFUSALS_TOLD events are written per minute; the next event contains the number of omitted ones. */
+/* If `hr` is SET_ACCESS_REFUSED, writes an event and returns E_ACCESSDENIED with the thread's error text. Returns any
+   other `hr` unchanged. At most REFUSALS_TOLD events are written per minute; the next event contains the number of
+   omitted ones. */
 HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name);
 #define REFUSALS_TOLD 20
 

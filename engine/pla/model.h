@@ -25,7 +25,7 @@ struct class
     /* Checks a new item of a collection, for example that its name is unique. Called under the lock; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
     HRESULT (*created)(struct object *o); /* creates child objects; may be NULL */
-    /* Reads the live state of the set that contains the object, or the values that a client set instead.
+    /* Reads the live state of the set that contains the object. A value that a client has written takes precedence.
        PLA_E_DCS_NOT_FOUND: the object does not belong to a set. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
     /* Loads deferred contents that the row depends on; `p` NULL: all contents. Called without the lock; may be NULL. */
@@ -67,7 +67,7 @@ struct items {
    is exceeded. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
 /* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves.
-   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). The memory is charged to the object's creator. */
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA): it may not. The memory is charged to the object's creator. */
 HRESULT object_room(struct object *o, size_t bytes);
 /* Charges `bytes` of memory outside the rows; a negative number cancels a charge. Call it under the lock. */
 void object_count(struct object *o, int64_t bytes);
@@ -100,8 +100,8 @@ extern struct object_turns object_turns[OBJECT_LOCKS];
    even before the read and unchanged after it, no thread held the lock in between. The value is therefore the value
    that a reader with the lock would get, and two reads see changes of several rows in the same order as under the lock.
    A writer stores an odd count before it stores the field. The store of the field is a release and the load here is an
-   acquire, so the value is never older than the count that is loaded after it. The object's lock cannot change
-   unnoticed: change_lock holds the old lock, too, which changes the count. */
+   acquire, so the value is never older than the count that is loaded after it. If the object gets another lock in the
+   meantime, this is noticed: change_lock also holds the old lock, and that changes the count. */
 static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     enum {
@@ -120,14 +120,14 @@ static inline bool object_get_number(const struct object *o, const struct proper
     return atomic_load_explicit(&object_turns[index].count, memory_order_relaxed) == turns;
 }
 
-/* Works like object_get, with live state from object_read_live, for callers that read many properties. `live` NULL: the
-   property is read without live state. */
+/* Works like object_get, but uses live state that the caller has read with object_read_live. For callers that read many
+   properties. `live` NULL: the property is read without live state. */
 HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
 /* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has no
    live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. In both cases *out is empty. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Returns whether the row's value is its field's value rather than the live state: a client set it, or the row has no
-   live value. */
+/* Returns whether the row's value is that of its field and not the live value. This is so if a client has written it,
+   or if the row has no live value. */
 bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
    The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
@@ -144,8 +144,8 @@ HRESULT object_put_default(struct object *o, const struct property *p);
    default. A default value in XML is not a choice, because exports have an element for each row. A collection is chosen
    if it has items. */
 bool object_row_is_chosen(struct object *o, const struct property *p);
-/* Call after reading an object from XML. Clears the chosen mark of each row whose value is the one that it would have
-   if the XML had no element for it. */
+/* Call after reading an object from XML. A row is no longer marked as chosen if it would have the same value without
+   its XML element. */
 HRESULT object_forget_defaults(struct object *o);
 /* Works like object_give, but without checks; the value must have the row's kind. */
 void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
@@ -226,7 +226,8 @@ struct set_verbs {
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
     HRESULT(*stop)
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
-    /* The data manager's Run. `steps`: DataManagerSteps; `folder`: "" for all; `errors`: as for set_manage. */
+    /* The data manager's Run. `steps`: DataManagerSteps; `folder`: one folder, or "" for all folders; `errors`: as for
+       set_manage. */
     HRESULT(*manage)
     (struct object *set, const struct caller *caller, const char *space, const char *name, uint32_t steps,
      const char *folder, struct object *errors);
@@ -402,8 +403,8 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for errors that must
    make Commit fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
-/* Maximum items of one class in a collection, and maximum values in a set. XML with more is rejected. Windows' sets
-   have tens. */
+/* Maximum items of one class in a collection, and maximum values in a set. XML with more is rejected. Sets on Windows
+   have a few dozen. */
 #define SET_ITEMS_MAX QUOTA_NUMBER_items
 /* Fails with E_INVALIDARG if the set is too large to be read back from the store. */
 HRESULT set_check_limits(struct object *set);
@@ -429,12 +430,13 @@ void name_context_free(struct name_context *context);
 
 /* ---- XML: parsing, defaults, validation, formatting (behaviour 18) ---- */
 /* Reads set XML into `set`. Elements replace the set's values. For an invalid value, sets the default and adds an
-   issue; for an unknown element, adds an issue. OPENPLA_E_MALFORMED_XML, with line and reason: the set is unchanged. */
+   issue; for an unknown element, adds an issue. OPENPLA_E_MALFORMED_XML: the message contains line and reason, and the
+   set is unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* Works like set_from_xml, for XML that OpenPLA's engine wrote from a live trace session, or from a set for its next
-   start. Also accepts the session's statistics, and names and sizes that a client cannot set. */
+/* Works like set_from_xml, for XML that OpenPLA's engine wrote from a live trace session or an autologger. Also accepts
+   the session's statistics, and names and sizes that a client cannot set. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
-/* Creates a set from the XML and drops its issues. *out is NULL on failure. */
+/* Creates a set from the XML and discards the issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues);
 /* Creates a collector of the class that the root element names. */
@@ -449,14 +451,14 @@ char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
 /* Writes UTF-8 without an XML declaration; empty elements are <X/>. *xml is from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
-/* Writes the XML that another process needs to commit the same set. Omits values that XML only shows, and live state,
-   except values that a client set (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the
-   set's verbs. */
+/* Writes the XML that another process needs to commit the same set. Omits live state, and values that the XML only
+   displays. Keeps them if a client has written them (DECISIONS 13). `secrets`: includes the passwords of data sources.
+   Does not call the set's verbs. */
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* Writes the XML for the store. Omits live state, which is in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
 /* Works like set_to_stored_xml. Also returns the Security that set_security_of_xml would read from that XML, from
-   memory_alloc; *security is NULL if it is uncertain. */
+   memory_alloc; *security is NULL if a reader might get another string. */
 HRESULT set_to_stored_xml_with_security(struct object *set, char **xml, size_t *size, char **security);
 
 /* ---- thresholds of alerts: <counter path><operator><number> (MS-PLA 3.2.4.8; behaviour 12) ---- */
@@ -468,7 +470,7 @@ struct alert_threshold {
 };
 /* Parses from the right, because a counter name may contain < and >. E_INVALIDARG, naming the string. */
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
-/* Adds the counters of the set's counter collectors and alerts, each one time. If *interval_ms is 0 or longer than the
+/* Adds the counters of the set's counter collectors and alerts, each only once. If *interval_ms is 0 or longer than the
    shortest interval of these collectors, sets it to that interval. */
 HRESULT set_list_counters(struct object *set, struct texts *counters, uint64_t *interval_ms);
 

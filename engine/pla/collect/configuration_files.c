@@ -305,7 +305,7 @@ static HRESULT add_failure(struct collection *c, const char *path, HRESULT why)
     return configuration_end_item(d);
 }
 
-/* Adds the letters that attrib shows. */
+/* Adds the attributes as letters, in the form of the attrib command. */
 static void add_attributes(struct configuration_document *d, uint32_t attributes)
 {
     static const struct {
@@ -415,7 +415,7 @@ static HRESULT collection_push_folder(struct collection *c, const char *folder)
     c->depth++;
     HRESULT hr = folder_list(folder, true, &l->folders);
     sort_names(&l->folders);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* listing its files has already reported other failures */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* take_files_of has already reported any other failure */
 }
 
 static void pop(struct collection *c)
@@ -458,7 +458,7 @@ static HRESULT collection_walk(struct collection *c)
 {
     struct configuration_source_context const *context = c->context;
     HRESULT hr = folder_mark_seen(c, context->output_folder);
-    /* If the entry names the output folder itself, its contents are collected. */
+    /* The output folder is skipped, except if the entry names that folder itself. */
     struct folder_identity from, to;
     if (SUCCEEDED(folder_identify(c->folder, &from)) && SUCCEEDED(folder_identify(context->output_folder, &to)) &&
         from.volume == to.volume && from.number == to.number)
@@ -506,14 +506,14 @@ static HRESULT split_pattern(struct collection *c)
         folder--;
     c->recursive = name - folder > 1 && folder;
     c->name = text_copy(!path[name] || !strcmp(path + name, "*.*") ? "*" : path + name);
-    /* In a root folder the separator is part of the name. */
+    /* The name of a root folder includes the separator. */
     c->folder = text_copy_n(path, !folder || path[folder - 1] == ':' ? folder + (name > folder) : folder);
     memory_free(path);
     return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
 }
 
 /* Returns whether the entry names a file stream (a ':' does not follow a drive letter), or is relative to a drive, such
-   as C:a.txt, so that it would depend on the process's current folder. */
+   as C:a.txt. A relative entry would depend on the process's current folder. */
 static bool names_stream(const struct collection *c)
 {
     const char *at = c->folder;

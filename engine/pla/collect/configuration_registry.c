@@ -11,8 +11,8 @@
 
 /* Windows' limit for the depth of keys. A deeper path must be a cycle. */
 #define DEEPEST      512
-/* A key is read up to this many subkeys or values more than it had at first, so that reading ends even if other
-   processes keep adding to the key. */
+/* Stop reading a key after this many subkeys or values more than it had at the beginning. Otherwise reading might never
+   end while other processes add to the key. */
 #define NEW_ONES     65536
 #define FAR_LIMIT_MS 30000
 #define GONE         HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
@@ -21,7 +21,7 @@ struct walk {
     const struct configuration_source_context *context;
     struct configuration_document *document;
     const struct registry_path *path;
-    struct registry_entry *entry; /* buffer for the next entry of all levels */
+    struct registry_entry *entry; /* buffer for one entry; used by all levels */
 };
 
 static void put_error(struct walk *w, const char *key, const char *name, HRESULT hr)
@@ -80,7 +80,7 @@ static bool to_lines(WCHAR *text, size_t *units)
     return true;
 }
 
-/* Converts the data to UTF-8; *out is from memory_alloc. S_FALSE: they are not text that XML can represent. */
+/* Converts the data to UTF-8; *out is from memory_alloc. S_FALSE: the data are not text that XML can represent. */
 static HRESULT text_of(uint32_t type, const void *data, size_t size, char **out)
 {
     size_t units = size / sizeof(WCHAR);
@@ -234,8 +234,8 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     return hr;
 }
 
-/* Returns whether the entry is Wow6432Node in the 32-bit view. If the host OS shows that key there, it is the same key
-   as its parent. */
+/* Returns whether the entry is Wow6432Node in the 32-bit view. If that view contains this key, it is only another name
+   of its parent. */
 static bool leads_back(const struct walk *w)
 {
     static const char name[] = "Wow6432Node";
@@ -300,7 +300,7 @@ static HRESULT open_far(void *user, struct slow_work *p)
     return hr == S_OK ? slow_work_give(p, key) : hr;
 }
 
-/* Opens the first `bytes` of the path's key for reading. */
+/* Opens the key that the first `bytes` bytes of path->key name, for reading. */
 static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out)
 {
     static const struct slow_work_kind kind = {open_far, close_key, far_key_free};
@@ -339,7 +339,7 @@ static size_t folder_bytes(const char *text, size_t bytes)
     return bytes ? bytes - 1 : 0;
 }
 
-/* Reports a missing value or key. The key in the first `found` bytes of the path exists. */
+/* Reports a missing value or key. The first `found` bytes of path->key name a key that exists. */
 static HRESULT put_missing(struct walk *w, size_t found)
 {
     const char *text = w->path->key;
@@ -359,8 +359,8 @@ static HRESULT put_missing(struct walk *w, size_t found)
     return hr;
 }
 
-/* Writes one value. Its name may contain backslashes, for example if it is a path, so the key is the longest part of
-   the entry that exists as a key. */
+/* Writes one value. The value's name may contain backslashes, for example if it is a path. The key is therefore the
+   longest beginning of the entry that names an existing key. */
 static HRESULT put_one(struct walk *w)
 {
     const char *text = w->path->key;

@@ -17,15 +17,15 @@ struct configuration_document;
 
 /* ---- the document ---- */
 
-/* ---- for sources ---- */
+/* ---- functions for the sources ---- */
 
 /* A column of a table; becomes an entry of the table's Header. */
 struct configuration_column {
     const char *name;
     enum {
         COLUMN_PLAIN,
-        COLUMN_KEY,     /* identifies the row together with the other keys; used to compare documents */
-        COLUMN_VOLATILE /* differs each time even if nothing has changed; ignored when documents are compared */
+        COLUMN_KEY,     /* identifies the row together with the other key columns; used to compare documents */
+        COLUMN_VOLATILE /* differs in every document even if nothing has changed; ignored when documents are compared */
     } use;
 };
 /* The last two columns of every table. They say why an Item could not be collected completely, and are empty
@@ -61,7 +61,7 @@ HRESULT configuration_status(const struct configuration_document *d);
 /* Writes all complete Items to the file. Call it before an operation that can take long. */
 HRESULT configuration_put_out(struct configuration_document *d);
 
-/* ---- for the collector ---- */
+/* ---- functions for the collector ---- */
 
 /* Begins the document in `file`, which is borrowed and must be empty. On success the file is a complete document. */
 struct file;
@@ -124,13 +124,13 @@ HRESULT configuration_collect_state(const struct configuration_source_context *c
    the end select the view. */
 struct registry_path {
     struct registry_place place; /* place.computer is owned */
-    char *key;                   /* below the hive; for one value, key and value */
+    char *key;                   /* path below the hive; for a single value: its key and its name */
     char *value;                 /* if `recursive`: collect only values with that name */
     bool all, recursive;
 };
-/* Parses an entry. E_INVALIDARG, naming the entry. *out need not be freed on failure. */
+/* Parses an entry. E_INVALIDARG: the entry is invalid; the message names it. *out need not be freed on failure. */
 HRESULT registry_path_read(const char *text, struct registry_path *out);
-/* Copies the path with another key. */
+/* Copies the path, but with `key` instead of its key. */
 HRESULT registry_path_copy(const struct registry_path *from, const char *key, struct registry_path *out);
 void registry_path_free(struct registry_path *p);
 
@@ -174,11 +174,11 @@ struct whole_document {
     size_t closing;    /* bytes of the closing tags, which are within one page */
 };
 
-/* Begins the document with `head` and `closing`, which together have at most half a page. The file must be empty. */
+/* Begins the document with `head` and `closing`, which together must fit into half a page. The file must be empty. */
 HRESULT whole_document_begin(struct whole_document *w, struct file *file, const char *head, const char *closing);
-/* Adds the text, after which the document ends with `closing`, and empties the buffer. Spaces can follow the text. No
-   character may cross a multiple of WHOLE_DOCUMENT_PAGE in the file, and the text may not contain "?>". On failure the
-   file is a complete document with or without the text; only whole_document_close may be called afterwards. */
+/* Adds the text, ends the document with `closing`, and empties the buffer. Spaces can follow the text. No character may
+   cross a multiple of WHOLE_DOCUMENT_PAGE in the file, and the text may not contain "?>". On failure the file is a
+   complete document with or without the text; only whole_document_close may be called afterwards. */
 HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, const char *closing);
 /* Cuts off the preallocated room. Call it even after a failure. */
 HRESULT whole_document_close(struct whole_document *w);

@@ -113,8 +113,8 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                              paths->count, refusals.first.text);
 }
 
-/* Returns whether the next segment continues the log, as for a database without a size limit. Samples that wait for an
-   unavailable database are then not lost at the end of a segment, and no segment waits for the database. */
+/* Returns whether the next segment continues the log: only for a database without a size limit. If the database is
+   unavailable, the samples that wait for it are not lost when a segment ends, and no segment has to wait. */
 static bool log_goes_on(const struct counter_collector *cc)
 {
     return !cc->format->is_file && !cc->options.max_bytes && cc->log;
@@ -243,7 +243,7 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     return S_OK;
 }
 
-/* Starts a full circular log again as an empty one, for formats that cannot overwrite old samples. The log thus never
+/* Replaces a full circular log with an empty one, for formats that cannot overwrite old samples. The log thus never
    exceeds its limit and always ends with the newest samples. */
 static HRESULT start_over(struct counter_collector *cc)
 {

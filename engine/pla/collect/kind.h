@@ -27,11 +27,11 @@ struct collector_kind {
        `follows`. */
     HRESULT (*update)(struct collector *c, struct object *model);     /* NULL: S_FALSE */
     bool (*follows)(const struct collector *c, struct object *model); /* NULL: yes */
-    bool (*hand_back)(struct collector *c);                           /* NULL: nothing to return */
+    bool (*hand_back)(struct collector *c);                           /* NULL: nothing to hand back */
     HRESULT (*release_held)(const char *line);                        /* S_FALSE: the line is from another kind */
 };
 
-/* The first member of each kind's struct; zero except for what open sets. */
+/* The first member of each kind's struct; zero, except for the members that `open` sets. */
 struct collector {
     const struct collector_kind *kind;
     uint64_t interval_ms;             /* 0: takes no samples */
@@ -52,7 +52,8 @@ extern const struct collector_kind unavailable_collector_kind; /* used for unsup
 extern const struct collector_kind alert_collector_kind;
 extern const struct collector_kind api_tracing_collector_kind;
 
-/* Sets the error text for an existing collector file and returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
+/* Reports that the collector's file already exists: sets the error text, and returns
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
 HRESULT collector_file_exists(const char *path);
 
 #endif

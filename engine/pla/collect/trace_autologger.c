@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts autologgers to plans, and plans to autologgers. An autologger has the same numbers as a session, but most of
-   them are optional. */
+/* Converts autologgers to plans, and plans to autologgers. An autologger has the same settings as a session, but most
+   of its numbers are optional. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -239,7 +239,7 @@ HRESULT trace_plan_to_autologger(const struct trace_plan *plan, struct autologge
 {
     HRESULT hr = put_name(plan, a);
     if (SUCCEEDED(hr))
-        hr = put_file(plan, a); /* before the mode, because file_of depends on the old mode */
+        hr = put_file(plan, a); /* set the file before the mode, because file_of depends on the old mode */
     if (SUCCEEDED(hr))
         hr = put_guid(plan, a);
     if (FAILED(hr))

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 1000,           /* between checks of statistics and session */
+    LOOK_MS = 1000,           /* time between two checks of the statistics and the session */
     LOOK_FULL_MS = 250,       /* longest time between checks of a file that must be replaced when it is full */
     LOOK_NEARLY_FULL_MS = 20, /* shortest time between these checks */
     BUFFER_UNIT = 1024,
@@ -24,17 +24,17 @@ enum {
 
 struct trace_collector {
     struct collector collector;
-    struct trace_plan plan; /* of the running session */
+    struct trace_plan plan; /* plan of the running session */
     char *path, *base;      /* output_path and output_base of collect_context */
     uint64_t handle;
     bool owns;                          /* this collector owns the session and must stop it */
-    struct trace_collector *taken_from; /* the previous owner; valid only while the segment is opened */
+    struct trace_collector *taken_from; /* previous owner of the session; valid only while the segment is opened */
     struct trace_session at_begin, now; /* statistics at the start of this segment, and at the latest check */
     uint32_t maximum_mb;                /* SegmentMaxSize */
     bool segmented, overwrites;
     bool snapshot;   /* a flush of this run has written `path` */
     uint64_t looked; /* clock_monotonic_ms of the latest check */
-    void *user;      /* collect_context's */
+    void *user;      /* from collect_context */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
 
@@ -455,7 +455,7 @@ static HRESULT trace_collector_flush(struct collector *c)
     return hr;
 }
 
-/* Creates the plan of another definition, with this collector's output. */
+/* Creates the plan for another definition of this collector, but keeps the collector's output. */
 static HRESULT plan_again(const struct trace_collector *tc, struct object *model, struct trace_plan *out)
 {
     const struct trace_output output = {.file = tc->path, .maximum_mb = tc->maximum_mb, .segmented = tc->segmented};
@@ -496,8 +496,8 @@ static bool trace_collector_follows(const struct collector *c, struct object *mo
     return follows;
 }
 
-/* Changes the session back to `before`, except for the file, which stays. FlushTimer and MaximumBuffers of 0 mean
-   unchanged, so the current values are kept for them. */
+/* Changes the session back to `before`, but does not change the file. ETW treats 0 as unchanged for FlushTimer and
+   MaximumBuffers, so `before` gets the current value instead of 0. */
 static HRESULT change_back(const struct trace_collector *tc, struct trace_plan *before)
 {
     const struct trace_target t = target_of(tc);

@@ -86,8 +86,9 @@ static bool is_schematized(const struct bytes *data)
     return head.Size == data->count && !head.InstanceId && !head.NextOffset;
 }
 
-/* Creates the filter. MS-PLA does not define FilterType. A FilterType that is not an ETW filter type marks private data
-   for the event provider; ETW passes such data after a header, which contains FilterType as the filter's number. */
+/* Creates the filter. MS-PLA does not define FilterType. If FilterType is not an ETW filter type, the data are private
+   data for the event provider. ETW requires a header before such data. The header contains FilterType as the filter's
+   number. */
 static HRESULT make_filter(const struct trace_data_provider *p, struct bytes *data, struct trace_enable *e)
 {
     const bool own = p->FilterType <= OWN_FILTER_TYPES, headed = own && !is_schematized(data);
@@ -135,7 +136,8 @@ static HRESULT name_provider(struct object *provider, struct trace_enable *e)
     return e->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Reads the group masks from the kernel provider's KeywordsAny: group mask constants, as flags or as a flag array. */
+/* Reads the group masks from the kernel provider's KeywordsAny. It contains group mask constants, either as flags or as
+   a flag array. */
 static HRESULT read_masks(const struct trace_data_provider *p, const struct trace_enable *e, struct trace_plan *plan)
 {
     uint64_t *values;
@@ -229,8 +231,8 @@ static uint32_t file_modes(const struct trace_data_collector *c, const struct tr
     const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
     const uint32_t circular = c->LogCircular && !append && output->maximum_mb && !output->segmented;
     uint32_t mode = append | (circular ? TRACE_PLAN_OF_LogCircular : TRACE_MODE_SEQUENTIAL);
-    /* Not for an appended file, which already has a size, and not for segments, whose next file is created when the
-       previous one is full. */
+    /* A file that is appended to is not preallocated, because it already has a size. Neither are segments, because the
+       next file is created when the previous one is full. */
     if (c->PreallocateFile && output->maximum_mb && !append && !output->segmented)
         mode |= TRACE_PLAN_OF_PreallocateFile;
     return mode;
@@ -381,7 +383,7 @@ static const char *name_of(const GUID *guid, const struct event_providers *known
     return kernel ? kernel->name : NULL;
 }
 
-/* Adds an event provider with its registered name, or its GUID (behaviour 10). */
+/* Adds an event provider with its registered name. If it has none, its GUID is the name (behaviour 10). */
 static HRESULT add_provider(struct object *providers, const struct trace_enable *e, const struct event_providers *known,
                             struct object **out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Controls trace sessions by the host OS' ETW functions, and checks the files that they write. */
+/* Controls trace sessions with the ETW functions of the host OS, and checks the files that they write. */
 #include "engine/pla/collect/trace_session.h"
 
 #include "engine/base/clock.h"
@@ -135,7 +135,8 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
 
 /* ---- event providers ---- */
 
-/* Returns whether the event provider is the kernel's, whose events are flags of the session (set_masks, fill_block). */
+/* Returns whether this is the kernel's event provider. Flags of the session enable its events (set_masks,
+   fill_block). */
 static bool is_kernel(const struct trace_enable *e)
 {
     return kernel_provider_find(&e->guid) != NULL;
@@ -159,7 +160,7 @@ static HRESULT ask_provider(const struct etw_api *etw, uint64_t handle, const ch
     error_clear();
     const ULONG result = etw->EnableTraceEx2(handle, &e->guid, code, e->level, e->any, e->all,
                                              now < until ? (ULONG)(until - now) : 0, &parameters);
-    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* after a timeout it is enabled, too */
+    if (result == ERROR_SUCCESS || result == ERROR_TIMEOUT) /* after a timeout, the event provider is enabled, too */
         return S_OK;
     text_from_guid(&e->guid, guid);
     HRESULT hr = failed(result, session);
@@ -205,8 +206,8 @@ static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what,
     return code == ERROR_NOT_ENOUGH_MEMORY ? E_OUTOFMEMORY : error_prefix(HRESULT_FROM_WIN32(code), "event providers");
 }
 
-/* Returns whether the session has enabled the event provider. Reads one process of the event provider, because all
-   report the same. */
+/* Returns whether the session has enabled the event provider. Reads the entry of one process only, because the entries
+   of all processes are the same. */
 static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, struct trace_enable *out)
 {
     TRACE_PROVIDER_INSTANCE_INFO instance;

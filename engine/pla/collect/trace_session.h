@@ -25,12 +25,12 @@ struct trace_enable {
     struct bytes filter;  /* in ETW's format; unknown for a running session */
 };
 struct trace_plan {
-    char *session;                             /* its name */
+    char *session;                             /* session name */
     char *file;                                /* NULL: no file */
     GUID guid;                                 /* zero: generate one */
-    uint32_t clock;                            /* Wnode.ClientContext: 0 (as 1), 1 QPC, 2 system time, 3 cycles */
+    uint32_t clock;                            /* Wnode.ClientContext: 0 or 1: QPC, 2: system time, 3: cycles */
     uint32_t mode;                             /* LogFileMode: TRACE_MODE_ bits, including unknown bits */
-    uint32_t buffer_kb;                        /* 0: ETW's default, also in the next two lines */
+    uint32_t buffer_kb;                        /* 0: ETW's default (here and in the next two lines) */
     uint32_t minimum_buffers, maximum_buffers; /* suggestions, MS-PLA notes 28 to 31 */
     uint32_t maximum_file;                     /* MB, or KB with TRACE_MODE_USE_KBYTES; 0: none */
     uint32_t flush_timer;                      /* s; ms with TRACE_MODE_USE_MS_FLUSH_TIMER */
@@ -40,8 +40,8 @@ struct trace_plan {
     size_t count;
 };
 
-/* The modes that are properties of the trace collector (engine/pla/collect/trace_plan_modes.def). ExtendedModes has all
-   other modes. */
+/* The mode bits for which the trace collector has a property (engine/pla/collect/trace_plan_modes.def). All other mode
+   bits are in ExtendedModes. */
 #define TRACE_PLAN_MODE(property, bits) TRACE_PLAN_OF_##property = (bits),
 enum trace_plan_mode {
 #include "engine/pla/collect/trace_plan_modes.def"
@@ -62,8 +62,8 @@ struct trace_output {
 };
 /* Creates the plan for a collector. E_INVALIDARG (HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER)), naming the property, if
    no such session is possible: ProcessMode without an event provider or with a kernel provider, two kernel providers, a
-   level above 255, a zero GUID, a filter above 1024 bytes. PLA_E_INVALID_SESSION_NAME. A session of kernel events gets
-   the kernel's name regardless of SessionName. */
+   level above 255, a zero GUID, a filter above 1024 bytes. PLA_E_INVALID_SESSION_NAME: SessionName is not valid. A
+   session of kernel events gets the kernel's name regardless of SessionName. */
 HRESULT trace_plan_make(struct object *collector, const struct trace_output *output, struct trace_plan *out);
 void trace_plan_free(struct trace_plan *plan); /* zeroes the plan; a zeroed plan is allowed */
 /* Returns whether StreamMode makes the collector write a file. */
@@ -78,18 +78,18 @@ HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enabl
 
 /* ---- sessions ---- */
 
-/* Failures are ETW's codes as HRESULTs; messages name the session and, if it is the reason, the event provider or
-   the file. */
+/* Failures are ETW's codes as HRESULTs; messages name the session. If an event provider or a file is the reason, they
+   name it, too. */
 
 /* Identifies a session. */
 struct trace_target {
-    const char *name; /* also for messages */
+    const char *name; /* also used in messages */
     uint64_t handle;  /* 0: identify by name; otherwise this session only, not a later session of that name */
     bool is_private;  /* the session's LogFileMode has TRACE_MODE_PRIVATE_LOGGER */
 };
 /* A running session. */
 struct trace_session {
-    struct trace_plan is; /* the session as ETW reports it; event providers only where stated */
+    struct trace_plan is; /* the session as ETW reports it; trace_session_providers adds the event providers */
     uint64_t handle;
     uint16_t number; /* SessionId */
     uint32_t thread; /* SessionThreadId */
@@ -100,15 +100,15 @@ struct trace_target trace_target_of(const struct trace_session *s);
 
 /* Starts the session and enables its event providers. On failure, stops the session and deletes its file, unless the
    file existed before. ERROR_ALREADY_EXISTS: a session has that name or GUID. ERROR_NO_SYSTEM_RESOURCES: too many
-   sessions, or too many of one event provider. */
+   sessions, or too many sessions with the same event provider. */
 HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session *out);
 /* ERROR_WMI_INSTANCE_NOT_FOUND: no such session. */
 HRESULT trace_session_query(const struct trace_target *t, struct trace_session *out);
 /* Adds the enabled event providers and the kernel's flags to the session's plan; filters are unknown. */
 HRESULT trace_session_providers(struct trace_session *s);
 /* Changes a running session from plan `from` to plan `to` without stopping it. `from` is the plan that started the
-   session or that was read from it. Can change the event providers, the file, FlushTimer, MaximumBuffers, and real
-   time. S_FALSE: `to` requires a new session. After S_FALSE or a failure nothing has changed. */
+   session or that was read from it. Can change the event providers, the file, FlushTimer, MaximumBuffers, and real-time
+   mode. S_FALSE: `to` requires a new session. After S_FALSE or a failure nothing has changed. */
 HRESULT trace_session_update(const struct trace_target *t, const struct trace_plan *from, const struct trace_plan *to,
                              struct trace_session *out);
 /* Flushes all buffers. For a session in memory (TRACE_MODE_BUFFERING), writes a snapshot to `file`; for other sessions
@@ -123,8 +123,8 @@ void trace_sessions_free(struct trace_session *list, size_t count);
 /* ---- trace files: ETW opens a file by its name, so these functions check the path first ---- */
 
 /* Checks that `path` is below `base` and does not exist. With `over`, the file may exist if it is a trace or empty, so
-   that no other data can be overwritten. HRESULTs of ERROR_ALREADY_EXISTS, ERROR_INVALID_DATA, and those of
-   file_open_below. Does not change the file. */
+   that no other data can be overwritten. Fails with the HRESULTs of ERROR_ALREADY_EXISTS and ERROR_INVALID_DATA, and
+   with the errors of file_open_below. Does not change the file. */
 HRESULT trace_file_check(const char *base, const char *path, bool over);
 
 /* Calls `each` for the files of a private session: ETW appends each process's id to `path`, and possibly a number.
@@ -132,7 +132,8 @@ HRESULT trace_file_check(const char *base, const char *path, bool over);
 HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const char *file), void *user);
 /* Calls trace_file_check for `path` and for all files of the private session. */
 HRESULT trace_file_check_private(const char *base, const char *path, bool over);
-bool trace_file_private_exists(const char *path); /* whether `path` or one of these files exists; true if unknown */
+bool trace_file_private_exists(
+    const char *path); /* whether `path` or another file of the private session exists; true if unknown */
 /* Deletes the files of a private session that is not active. `base` NULL: anywhere. */
 void trace_file_delete_parts(const char *base, const char *path);
 

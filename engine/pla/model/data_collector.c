@@ -175,7 +175,7 @@ char *collector_file_base(const struct object *o)
             *at = '_';
     if (base && !base[strspn(base, ". ")]) /* the result must not be "." or ".." */
         memset(base, '_', strlen(base));
-    if (base && !c->FileName[0] && path_is_device_name(base)) /* or the name of a device */
+    if (base && !c->FileName[0] && path_is_device_name(base)) /* nor may it be the name of a device */
         base[0] = '_';
     return base;
 }
@@ -233,8 +233,8 @@ HRESULT collector_get_latest(struct object *o, const struct property *p, const s
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Converts the separators below `folder` to backslashes if the folder has a Windows path. The folder can be on another
-   computer, which uses Windows paths although this computer does not. */
+/* If `folder` is a Windows path, converts the separators after it in `path` to backslashes. The folder can be on
+   another computer that uses Windows paths, even if this computer does not. */
 static void path_follow_folder(char *path, const char *folder)
 {
     const size_t length = strlen(folder);

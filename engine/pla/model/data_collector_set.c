@@ -462,7 +462,7 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
 /* The XML reader limits the size of documents (xml_document.c, xml_read.c), but clients can set larger values. A set
    that the reader would reject must not be stored. */
 
-/* A set of fewer bytes cannot reach any limit, even if every character is escaped and the text is written twice. */
+/* A set smaller than this cannot reach any limit, even if every character is escaped and the text is written twice. */
 #define SURELY_SMALL (256u << 10)
 /* Estimated bytes for the tags of an element and of an object. */
 #define TAGS_SIZE    24
