@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists and queries the event providers of another computer by DCOM, without the host OS' COM (MS-PLA 3.2.4.11,
-   3.2.4.13). The counterpart of engine/pla/trace_event_providers.h for the DCOM servers and accounts of
+   3.2.4.13). This is the counterpart of engine/pla/trace_event_providers.h. It uses the DCOM servers and accounts of
    engine/pla/remote_sets.h. */
 #ifndef OPENPLA_REMOTE_PROVIDERS_H
 #define OPENPLA_REMOTE_PROVIDERS_H

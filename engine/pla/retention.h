@@ -24,7 +24,7 @@ void retention_policy_free(struct retention_policy *policy);
 
 /* Reports the result of a step, or a problem. */
 struct retention_event {
-    const char *folder;                /* its path; RootPath for a limit */
+    const char *folder;                /* path of the folder; RootPath if a limit is reported */
     const struct retention_step *step; /* NULL: the folder could not be read, or a limit cannot be met */
     const char *destination;           /* the destination of a cabinet */
     const struct folder_kept *kept;    /* files that remain because no run created them; NULL: none */

@@ -34,18 +34,18 @@ struct run_state {
 uint32_t run_wait_ms(uint32_t otherwise);
 #define RUN_START_WAIT_MS  30000
 #define RUN_STOP_WAIT_MS   60000
-#define RUN_REPORT_WAIT_MS 600000 /* for the data manager while a set stops */
+#define RUN_REPORT_WAIT_MS 600000 /* a stop waits this long for the data manager */
 
 /* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
    variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents it.
    Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it; earlier
    errors are returned, and later errors are written to the run record.
 
-   PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) (RootPath),
+   Errors: PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) (RootPath),
    HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (output), PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS,
-   PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open), PLA_E_DCS_START_WAIT_TIMEOUT; after these two timeouts the
-   host process has been terminated. For a set with an account: errors of the logon; PLA_E_CREDENTIALS_REQUIRED: the
-   account's password is missing. */
+   PLA_E_DC_START_WAIT_TIMEOUT (a collector does not open), PLA_E_DCS_START_WAIT_TIMEOUT. After the two timeouts the
+   host process has been terminated. For a set with an account, also the errors of the logon, and
+   PLA_E_CREDENTIALS_REQUIRED if the account's password is missing. */
 HRESULT run_start(const char *space, const char *name, bool synchronous);
 /* Works like run_start; events name `account` as the account that started the set. NULL: the account of this
    process. */
@@ -63,16 +63,16 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
    used. Does not wait for the first sample. Takes ownership of *ahead, which may be NULL. */
 HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *ahead);
 void run_ahead_free(struct run_ahead *ahead); /* terminates the host process; NULL is allowed */
-/* PLA_E_DCS_NOT_RUNNING. Synchronous: returns when the logs are closed and the host process has exited. A host process
-   that does not stop within RUN_STOP_WAIT_MS (run_wait_ms) is terminated, and HRESULT_FROM_WIN32(ERROR_TIMEOUT) is
-   returned; its logs then end with their last complete sample. PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still
-   working and continues. */
+/* Stops the running set. PLA_E_DCS_NOT_RUNNING: it is not running. Synchronous: returns when the logs are closed and
+   the host process has exited. A host process that does not stop within RUN_STOP_WAIT_MS (run_wait_ms) is terminated,
+   and HRESULT_FROM_WIN32(ERROR_TIMEOUT) is returned; its logs then end with their last complete sample.
+   PLA_E_REPORT_WAIT_TIMEOUT: the data manager is still working and continues. */
 HRESULT run_stop(const char *space, const char *name, bool synchronous);
 /* Works like run_stop, for a set whose schedules have expired; not synchronous. The run record contains the reason. */
 HRESULT run_stop_expired(const char *space, const char *name);
 /* Makes the running set use its stored definition without losing a sample; S_FALSE: it is not running. An unusable
    definition is rejected with the reason, and the set continues with the previous one.
-   HRESULT_FROM_WIN32(ERROR_TIMEOUT). */
+   HRESULT_FROM_WIN32(ERROR_TIMEOUT): the host process does not answer in time. */
 HRESULT run_update(const char *space, const char *name);
 /* Flushes the collectors of the running set to disk; S_FALSE: it is not running. */
 HRESULT run_flush(const char *space, const char *name);

@@ -228,7 +228,7 @@ static HRESULT add_filled(struct object *collection, const GUID *guid, const cha
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);
-    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists kernel providers again under other names */
+    return hr == PLA_E_NO_DUPLICATES ? S_OK : hr; /* Windows lists kernel providers under several names */
 }
 
 HRESULT trace_providers_list(struct object *collection)

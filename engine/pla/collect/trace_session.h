@@ -132,8 +132,7 @@ HRESULT trace_file_check(const char *base, const char *path, bool over);
 HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const char *file), void *user);
 /* Calls trace_file_check for `path` and for all files of the private session. */
 HRESULT trace_file_check_private(const char *base, const char *path, bool over);
-bool trace_file_private_exists(
-    const char *path); /* whether `path` or another file of the private session exists; true if unknown */
+bool trace_file_private_exists(const char *path); /* whether `path` or such a file exists; true if unknown */
 /* Deletes the files of a private session that is not active. `base` NULL: anywhere. */
 void trace_file_delete_parts(const char *base, const char *path);
 

@@ -14,15 +14,15 @@ struct name_context {
     const char *computer;
 };
 
-/* Expands a pattern of MS-PLA 2.2.3.1. OPENPLA_E_BAD_PATTERN, naming pattern and letter: an unknown letter is not
-   escaped; E_OUTOFMEMORY. *out is from memory_alloc. */
+/* Expands a pattern of MS-PLA 2.2.3.1. OPENPLA_E_BAD_PATTERN: an unknown letter is not escaped; the message names
+   pattern and letter. E_OUTOFMEMORY. *out is from memory_alloc. */
 HRESULT name_pattern_expand(const char *pattern, const struct name_context *context, char **out);
 /* Adds the decorations of the AutoPathFormat bits to `base`, in the order of MS-PLA 2.2.2.1. */
 HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, const struct name_context *context,
                       char **out);
 /* Works like name_decorate, for a file: adds the decorations before `extension` (".blg"). `base` may already end with
-   that extension. Another extension in `base` is part of the base if a decoration applies; otherwise it stays the
-   file's extension. */
+   that extension. If `base` ends with another extension, it becomes part of the name when decorations are added.
+   Otherwise it remains the extension of the file. */
 HRESULT name_decorate_file(const char *base, const char *extension, uint32_t format, const char *pattern,
                            const struct name_context *context, char **out);
 

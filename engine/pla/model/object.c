@@ -81,8 +81,8 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
     }
 }
 
-/* Limits of a DATE (MS-OAUT 2.2.25): 1601-01-01 and the day after 9999-12-31, because set XML supports these years. The
-   date of a time of day may begin in the year 100. */
+/* Limits of a DATE (MS-OAUT 2.2.25): 1601-01-01 and the day after 9999-12-31, because set XML supports these years. A
+   DATE that is used as a time of day may also be in an earlier year, from 100 on. */
 #define DATE_FIRST -109205.0
 #define DATE_END   2958466.0
 #define TIME_FIRST -657435.0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes the output locations of a run, the set's folder and a collector's file, and expands the patterns in their
-   names (behaviour 7). */
+/* Computes the output locations of a run: the folder of the set, and the files of its collectors. Expands the patterns
+   in their names (behaviour 7). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -207,8 +207,8 @@ static const char *const day_names[7] = {"Sunday", "Monday", "Tuesday", "Wednesd
 static const char *const month_names[12] = {"January", "February", "March",     "April",   "May",      "June",
                                             "July",    "August",   "September", "October", "November", "December"};
 
-/* The fixed decorations after the pattern, in the order of MS-PLA 2.2.2.1. Windows' logs have "_" before the serial
-   number, and six digits although the specification has five N. Dates are separated in the same way. */
+/* The fixed decorations after the pattern, in the order of MS-PLA 2.2.2.1. Logs of Windows have "_" before the serial
+   number. The number has six digits, although the specification has five N. Dates also have "_" before them. */
 static const struct decoration {
     uint32_t bit;
     const char *pattern;

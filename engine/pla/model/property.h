@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The description of a property, called a row: each PROPERTY line of a .def file becomes one. All code that enumerates
-   properties uses these rows. */
+/* The description of a property is called a row. Each PROPERTY line of a .def file becomes one row. All code that
+   enumerates properties uses these rows. */
 #ifndef OPENPLA_PROPERTY_H
 #define OPENPLA_PROPERTY_H
 
@@ -57,7 +57,7 @@ struct variant {
 };
 HRESULT variant_copy(struct variant *to, const struct variant *from);
 void variant_free(struct variant *v);
-/* Converts an integral variant, a real without a fraction or a string of digits. DISP_E_TYPEMISMATCH,
+/* Converts an integral variant, a real without a fraction or a string of digits. Fails with DISP_E_TYPEMISMATCH or
    DISP_E_OVERFLOW. */
 HRESULT variant_to_i64(const struct variant *v, int64_t *out);
 

@@ -12,7 +12,7 @@ static HRESULT kernel_session(struct object *o, const char **name)
     *name = NULL;
     HRESULT hr = collection_snapshot(((struct trace_data_collector *)o)->TraceDataProviders, &providers, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*name && i < count; i++) {
-        struct value guid; /* a GUID needs no allocation: cannot fail */
+        struct value guid; /* cannot fail, because a GUID needs no allocation */
         object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
         const struct kernel_provider *kernel = kernel_provider_find(&guid.guid);
         *name = kernel ? kernel->session : NULL;
@@ -70,7 +70,7 @@ static bool guid_repeats(struct object *const *providers, size_t count, GUID *wh
     const struct property *p = &trace_data_provider_class.properties[ITraceDataProvider_Guid];
     for (size_t i = 0; i < count; i++) {
         struct value a, b;
-        object_get_field(providers[i], p, &a); /* a GUID needs no allocation: cannot fail */
+        object_get_field(providers[i], p, &a); /* cannot fail, because a GUID needs no allocation */
         for (size_t k = 0; k < i; k++) {
             object_get_field(providers[k], p, &b);
             *which = a.guid;

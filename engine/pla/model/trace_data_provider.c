@@ -68,7 +68,7 @@ static HRESULT report_value(const struct validation *v, const struct property *p
     return validation_report(v, hr, p->name, why.text);
 }
 
-/* Checks the kernel provider's KeywordsAny. They are 32-bit flags, which are single items of a flag array (MS-PLA
+/* Checks the kernel provider's KeywordsAny. They are 32-bit flags. In a flag array each flag is an item (MS-PLA
    2.2.2.11, note 2). */
 static HRESULT validate_kernel(const struct validation *v, const struct trace_data_provider *p)
 {
@@ -82,8 +82,8 @@ static HRESULT validate_kernel(const struct validation *v, const struct trace_da
                          : hr;
 }
 
-/* Checks the values of the maps. A client can set any value in an item, because the item's map is not known then, but
-   the session would fail to start. */
+/* Checks the values of the maps. A client can set any value in an item, because it is not known at that time to which
+   map the item will belong. However, the session would fail to start. */
 static HRESULT trace_provider_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     HRESULT hr = S_OK;

@@ -68,8 +68,8 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
 /* Finds the first string of `a` that is also in `b`, ignoring case; *common NULL: none. */
 HRESULT texts_common(const struct texts *a, const struct texts *b, const char **common);
 
-/* Validate the properties of a file name with a pattern, and those of a log file. `appends`: the log's format supports
-   LogAppend. */
+/* collector_validate_name validates the properties of a file name with a pattern; collector_validate_log validates
+   those of a log file. `appends`: the log's format supports LogAppend. */
 HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c);
 HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends);
 

@@ -20,7 +20,7 @@ const struct class value_map_item_class = {
     CLASS_ROWS(value_map_item, IValueMapItem),
 };
 
-/* Value is written to XML, computed from the items. When XML without items is read, Value creates an item
+/* When XML is written, Value is computed from the items. When XML without items is read, an item is created from Value
    (map_take_value). */
 static HRESULT map_read_value(struct object *map, const struct property *p, struct value *out)
 {
@@ -70,7 +70,7 @@ const struct class value_map_class = {
 static uint32_t map_type(struct object *map)
 {
     struct value v;
-    object_get(map, &value_map_rows[IValueMap_ValueMapType], &v); /* a number: cannot fail */
+    object_get(map, &value_map_rows[IValueMap_ValueMapType], &v); /* cannot fail, because the value is a number */
     return v.u32;
 }
 

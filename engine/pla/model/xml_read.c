@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses XML into objects, the first of the four steps parse, defaults, validate, format (behaviour 18). */
+/* Parses XML into objects. This is the first of four steps: parse, defaults, validate, format (behaviour 18). */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/pla/model.h"
@@ -8,12 +8,12 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MAX_ROWS     64    /* more than the rows of any class */
-#define MAX_NAMES    160   /* more than the element names of such a class */
+#define MAX_ROWS     64    /* no class has as many rows */
+#define MAX_NAMES    160   /* no class has as many element names */
 #define MAX_ISSUES   4096  /* issues that are reported for one document */
 #define MAX_BAD_LIST 4096u /* items of an invalid list that are checked one by one */
 
-/* What all elements with one name mean for the object. */
+/* The meaning of an element name for the object. */
 struct element {
     const xmlChar *name; /* the string that the document has interned */
     enum { ELEMENT_UNKNOWN, ELEMENT_ROW, ELEMENT_ITEM, ELEMENT_USER_VALUE, ELEMENT_NOISE } what;
@@ -293,7 +293,7 @@ static bool is_known_noise(const char *element)
     return false;
 }
 
-/* Returns the item class of the collection that has the element's name; NULL: none. */
+/* Searches the item classes of the collection for the one named like the element; NULL: none. */
 static const struct class *item_class(const struct class *collection, const char *element)
 {
     for (const struct class *const *c = collection->item_classes; c && *c; c++)

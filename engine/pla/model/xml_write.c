@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes objects as XML, the format step. Elements are in the order of the rows; empty elements are <X/> (behaviour
-   18). */
+/* Writes objects as XML; this is the format step. Elements are in the order of the rows; empty elements are <X/>
+   (behaviour 18). */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -82,7 +82,7 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
         xml_add_element(b, p->xml, "");
 }
 
-/* The output, and the set's live state, so that it is read only one time. */
+/* The output, and the live state of the set, which is read only once. */
 struct writing {
     struct text_buffer text;
     const struct set_live *live; /* NULL: live state is not read */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of DCOM servers in use, the classes of namespaces, and calls with their values. */
+/* The table of DCOM servers in use, the classes of the namespaces, and calls with arguments and results. */
 #include "engine/pla/remote/remote_server.h"
 
 #include "engine/base/memory.h"

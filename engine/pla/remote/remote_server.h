@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private header of remote sets: the DCOM servers in use, and calls of their objects with strings in UTF-8. */
+/* Private header of remote sets: the DCOM servers in use, and calls to their objects, with strings in UTF-8. */
 #ifndef OPENPLA_REMOTE_SERVER_H
 #define OPENPLA_REMOTE_SERVER_H
 
@@ -41,8 +41,8 @@ HRESULT remote_value_text(const char *member, const struct ndr_variant *v, char 
 /* Get a property. *out is from memory_alloc. DISP_E_TYPEMISMATCH: the property has another type. */
 HRESULT remote_object_get_text(struct orpc_object *o, const char *property, char **out);
 HRESULT remote_object_get_number(struct orpc_object *o, const char *property, uint32_t *out);
-/* Get an object. remote_object_get reads a property (`index` -1), or the item with that index of a collection.
-   remote_value_object converts the `value` that a method returned. */
+/* Get an object. remote_object_get reads a property if `index` is -1, otherwise the item of a collection with that
+   index. remote_value_object converts the `value` that a method returned. */
 HRESULT remote_object_get(struct orpc_object *o, const char *property, int32_t index, struct orpc_object **out);
 HRESULT remote_value_object(struct orpc_object *from, const struct ndr_variant *value, struct orpc_object **out);
 

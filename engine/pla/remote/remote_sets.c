@@ -79,8 +79,9 @@ static void keep_credentials(struct object *o, char *user, char *password)
     memory_free_secret(old_password);
 }
 
-/* Keeps `object` instead of `before`, and takes ownership of its reference; `object` NULL: `before` no longer exists.
-   If another thread has already replaced `before`, keeps the other thread's object, unless `any` is set. */
+/* Replaces the set's server object `before` with `object`, and takes ownership of the reference to `object`. `object`
+   NULL: `before` no longer exists. If another thread has already replaced `before`, its object is kept, unless `any` is
+   set. */
 static void keep_object(struct object *o, struct orpc_object *object, bool any, const struct orpc_object *before)
 {
     object_lock(o);
@@ -93,8 +94,8 @@ static void keep_object(struct object *o, struct orpc_object *object, bool any, 
     orpc_object_release(old);
 }
 
-/* Binds the set to the server and the object, and takes ownership of the references. Keeps sets_folder_key, to notice
-   later changes of folder properties. */
+/* Binds the set to the server and the object, and takes ownership of the references. Stores sets_folder_key, so that
+   later changes of the folder properties are noticed. */
 static void remote_bind(struct object *o, struct remote_server *server, struct orpc_object *object)
 {
     char *folder = sets_folder_key(o);
@@ -119,7 +120,7 @@ static HRESULT query_object(struct remote_server *server, const char *space, con
     if (FAILED(hr))
         return hr;
     hr = remote_object_call_again(*out, "Query", arguments, 2);
-    if (definition_is_damaged(hr)) /* returns the object, which is bound, so that Delete works */
+    if (definition_is_damaged(hr)) /* the object is bound; returns it so that Delete works */
         return hr;
     if (FAILED(hr)) {
         orpc_object_release(*out);
@@ -305,7 +306,7 @@ static HRESULT remote_commit(struct object *o, const struct caller *caller, cons
         hr = set_to_commit_xml(o, true, &xml, NULL);
     if (SUCCEEDED(hr))
         hr = remote_server_open(server, &there);
-    /* A new server object, because the previous one may have properties that the set no longer has. */
+    /* Use a new server object, because the previous one may have properties that the set no longer has. */
     if (SUCCEEDED(hr))
         hr = remote_server_create(there, space, false, &object);
     if (SUCCEEDED(hr))
@@ -364,7 +365,7 @@ static HRESULT remote_query(struct object *o, const struct caller *caller, const
     hr = query_object(there, space, name, &object);
     if (SUCCEEDED(hr))
         return fill_from(o, there, object, space, name, server);
-    if (object && SUCCEEDED(remote_begin(o))) { /* corrupt definition: Delete only needs the name */
+    if (object && SUCCEEDED(remote_begin(o))) { /* the definition is corrupt; Delete only needs the name */
         hr = sets_bind_damaged(o, space, name, server, hr);
         remote_bind(o, there, object);
         return hr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the records of folders, one line each: "serial started word sent going name", and the lines in the
-   marks of folders: "file NAME" and "parts NAME". */
+/* Reads and writes the records of folders. A record is one line: "serial started word sent going name". Also reads and
+   writes the lines in the marks of folders: "file NAME" and "parts NAME". */
 #include "engine/pla/retention/folder_record.h"
 
 #include "engine/base/clock.h"
@@ -288,8 +288,8 @@ static HRESULT put_last(struct texts *lines, void *user)
     return texts_add_owned(lines, line);
 }
 
-/* Finds the record of a shared folder. S_FALSE: the folder is not the set's. Failure with *known: the folder has a
-   record, but its mark cannot be read. */
+/* Finds the record of a shared folder. S_FALSE: the folder does not belong to the set. Failure with *known set: the
+   folder has a record, but its mark cannot be read. */
 static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record,
                            bool *known)
 {
@@ -362,8 +362,8 @@ void folder_give_back(const char *space, const char *set, const char *root, cons
 
 #define FILE_LINE  "file "
 #define PARTS_LINE "parts "
-#define CUT        "\x18"      /* CAN: never occurs in a name */
-#define LIST_MOST  (16u << 20) /* bytes; further files are not registered */
+#define CUT        "\x18"      /* the control character CAN; never occurs in a name */
+#define LIST_MOST  (16u << 20) /* maximum size of the list in bytes; further files are not registered */
 #define WAIT_MS    2000        /* time to wait for another process that is adding a name */
 #define HELD_S     60          /* after a wait that failed, seconds without further waits for the same mark */
 
@@ -486,8 +486,7 @@ static bool is_in(const char *name, const char *folder, size_t length)
     return !strncmp(name, folder, length) && name[length] == '/';
 }
 
-/* Finds the first name that does not sort before "FOLDER/". If any listed file is in the folder, so is the file of this
-   name. */
+/* Finds the first name that does not sort before "FOLDER/". If any listed file is in the folder, this one is. */
 bool run_files_below(const struct run_files *r, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -511,7 +510,7 @@ bool run_files_below(const struct run_files *r, const char *folder)
 
 /* ---- adding names ---- */
 
-/* Checks whether the folder has a mark. S_OK: it has; S_FALSE: it does not. */
+/* Returns S_OK if the folder has a mark, otherwise S_FALSE. */
 static HRESULT has_mark(const char *root, const char *folder)
 {
     char head[sizeof FOLDER_MARK_FIRST - 1];

@@ -16,12 +16,12 @@
 #define FOLDER_MARK_FIRST "openpla-folder 1\n"
 
 struct run_files {
-    struct texts names; /* below the folder, with '/'; sorted */
+    struct texts names; /* paths below the folder, with '/'; sorted */
     struct texts parts; /* names of numbered files: the number replaces "%d", or follows the name */
 };
-/* Opens the mark of the open folder for reading. S_FALSE and NULL: the folder has no mark, or a link of that name. On
-   failure it is unknown whether a mark exists; callers must not treat a failure as a missing mark, because the folder
-   would lose its owner. */
+/* Opens the mark of the open folder for reading. S_FALSE, with *out NULL: the folder has no mark, or only a link with
+   the name of the mark. On failure it is unknown whether a mark exists; callers must not treat a failure as a missing
+   mark, because the folder would lose its owner. */
 HRESULT run_files_mark(struct held_folder *f, struct file **out);
 
 /* Reads the file names from the folder's mark. *out is empty if there is no mark, or an older mark without names.
@@ -31,12 +31,13 @@ void run_files_free(struct run_files *r);
 bool run_files_have(const struct run_files *r, const char *name);
 bool run_files_below(const struct run_files *r, const char *folder); /* whether a listed file is in that folder */
 
-/* Call before a run creates `path` in its `folder`, or in a subfolder, below `root`. Adds the name to the folder's
-   mark. Never uses the mark of an outer folder, because that mark belongs to another run, which would delete the file.
-   `parts`: the name stands for several numbered files. S_FALSE: nothing was added, because the folder has no mark,
-   because `path` exists and is therefore not the run's file, or because the list cannot represent a character of the
-   name. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the list is full. If another process has the mark open, waits up to
-   two seconds, and then does not wait for that mark for a minute, so that a thousand copies do not wait each time. */
+/* Call before a run creates the file `path`. The file is in the run's folder or in a subfolder of it; `folder` is the
+   run's folder, below `root`. Adds the name to the folder's mark. Never uses the mark of an outer folder, because that
+   mark belongs to another run, which would delete the file. `parts`: the name stands for several numbered files.
+   S_FALSE: nothing was added, because the folder has no mark, because `path` exists and is therefore not the run's
+   file, or because the list cannot represent a character of the name. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the
+   list is full. If another process has the mark open, waits up to two seconds, and then does not wait for that mark for
+   a minute, so that a thousand copies do not wait each time. */
 HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts);
 
 /* ---- records of folders ---- */
@@ -59,15 +60,16 @@ void folder_records_free(struct folder_records *r);
 /* Finds the record with that name; NULL: none. */
 struct folder_record *folder_records_find(const struct folder_records *r, const char *name);
 
-/* Registers a folder that a run created: writes its mark and appends its record, replacing one of that name. A shared
-   folder that is already the set's becomes the newest folder, with that serial number. This also happens if the call
-   fails because the mark cannot be read: the newest folder is never deleted, so the shared folder is safe. `made`: the
-   run has created the folder. S_FALSE: the folder existed before and is not the set's; nothing is written. */
+/* Registers a folder that a run created: writes its mark and appends its record. Replaces a record of the same name. A
+   shared folder that already belongs to the set becomes the newest folder, with the new serial number. This also
+   happens if the call fails because the mark cannot be read. The folder is safe then, because the newest folder is
+   never deleted. `made`: the run has created the folder. S_FALSE: the folder existed before and does not belong to the
+   set; nothing is written. */
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Undoes folder_take for a folder that was created by a failed start; ignores failures. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);
-/* Call for an existing folder that the run uses but that is not the set's. Removes the folder's mark, regardless of its
-   owner, so that the owner does not delete the files of this run. S_FALSE: no mark. */
+/* Call for an existing folder that the run uses but that does not belong to the set. Removes the folder's mark,
+   regardless of its owner, so that the owner does not delete the files of this run. S_FALSE: no mark. */
 HRESULT folder_leave(const char *root, const char *name);
 /* Checks the mark of the open folder. S_OK: it is the mark of this record; S_FALSE: there is no mark, or a different
    one. */

@@ -117,8 +117,8 @@ static bool is_gone(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* Deletes all listed files and folders. `lenient`: a folder that cannot be deleted, because it is not empty, does not
-   count as a failure. */
+/* Deletes all listed files and folders. `lenient`: it is not a failure if a folder cannot be deleted because it is not
+   empty. */
 static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
 {
     struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};
@@ -466,7 +466,7 @@ static HRESULT find_destination(struct sending *s, const char *path)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-/* Creates the temporary file. If an interrupted copy left one, deletes it and does not overwrite it, because other
+/* Creates the temporary file. If an interrupted copy left one, deletes it instead of overwriting it, because other
    users of the share could have replaced it with a link. */
 static HRESULT copy_create_file(const char *path, struct file **out)
 {

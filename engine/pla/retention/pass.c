@@ -15,9 +15,9 @@ static size_t index_of(const struct scanned *s, const char *name)
     return RETENTION_ALL;
 }
 
-/* Returns how many folders the set may keep so that MaxFolderCount allows one more. A start also counts folders that
-   are not the set's (MS-PLA 3.2.4.2) and are never deleted. Returns 0 (no limit) if deleting folders cannot make enough
-   room, because the newest folder is never deleted. */
+/* Returns how many folders the set may keep so that MaxFolderCount allows one more. The check before a start also
+   counts folders that do not belong to the set (MS-PLA 3.2.4.2). Such folders are never deleted. Returns 0 (no limit)
+   if deleting folders cannot make enough room, because the newest folder is never deleted. */
 static uint32_t most_before_a_start(const char *root, const struct scanned *s, uint32_t most)
 {
     struct texts all = {0};
@@ -39,7 +39,7 @@ static HRESULT make_plan(const struct retention_pass *p, const struct scanned *s
     if (p->room_for_one)
         policy.most_size = 0;
     if (policy.least_free && FAILED(folder_free_bytes(p->scan.root, &free)))
-        free = UINT64_MAX; /* unknown: delete nothing */
+        free = UINT64_MAX; /* free space is unknown: delete nothing */
     *plan = (struct retention_plan){0};
     if (p->only && only == RETENTION_ALL)
         return S_OK;
@@ -239,8 +239,8 @@ static void pass_report_limits(const struct retention_pass *p, const struct rete
         }
 }
 
-/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: it is not, and this was
-   reported. */
+/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: at least one of the two is
+   not true, and this has been reported. */
 static HRESULT check_only(const struct retention_pass *p, const struct scanned *s, bool *go_on)
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;

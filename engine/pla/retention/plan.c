@@ -71,7 +71,7 @@ struct folder_plan {
 static HRESULT plan_pack_folder(struct planning *p, struct retention_step step, size_t *packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
-    if (f->packed || !f->data_files) /* not for a report alone, whose cabinet would replace a cabinet with data */
+    if (f->packed || !f->data_files) /* never pack only a report: its cabinet could replace one with data */
         return S_OK;
     step.what = RETENTION_CREATE_CABINET;
     step.bytes = f->data_bytes + f->report_bytes;
@@ -109,7 +109,8 @@ static HRESULT plan_send_cabinet(struct planning *p, struct retention_step step,
     return plan_add_step(p, &step, &of->sending);
 }
 
-/* Plans the deletion of the cabinet. If an action sends the cabinet, it is deleted only after that has succeeded. */
+/* Plans the deletion of the cabinet. If an action sends the cabinet, the cabinet is deleted only after it has been
+   sent. */
 static HRESULT delete_cabinet(struct planning *p, struct retention_step step, const struct folder_plan *of)
 {
     struct retained_folder *f = &p->folders[step.folder];

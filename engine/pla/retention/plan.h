@@ -37,13 +37,13 @@ struct retained_folder {
     uint32_t serial;  /* serial number of the run */
     int64_t started;  /* FILETIME, UTC */
     bool running;     /* a run is writing to the folder, so no step is planned for it */
-    bool latest;      /* folder of the newest run: stays, and loses only data that are in a cabinet */
+    bool latest;      /* folder of the newest run: never deleted; of its data, only those in a cabinet are deleted */
     bool going;       /* an earlier pass has started to delete it */
     bool packed;      /* the cabinet exists */
     uint64_t sent;    /* folder_sent_to of the cabinet's destination; 0: not sent */
     size_t data_files, report_files;
     size_t others; /* files and folders that no run created; they are kept, and so is the folder */
-    uint64_t data_bytes, report_bytes, cabinet_bytes, rest_bytes; /* rest: the mark, and a partial cabinet */
+    uint64_t data_bytes, report_bytes, cabinet_bytes, rest_bytes; /* rest_bytes: the mark, and a partial cabinet */
 };
 uint64_t retained_bytes(const struct retained_folder *f); /* bytes that runs created */
 /* Returns the age in whole days; 0 if the clock was set back. */
@@ -183,7 +183,8 @@ HRESULT folder_delete_reports(const struct folder_work *w);
 /* Deletes all files that runs created, then the mark, then the folder unless it has other contents. Afterwards the
    folder belongs to no set. `empty`: does nothing unless the mark is the only file of runs. */
 HRESULT folder_remove(const struct folder_work *w, bool empty);
-/* Works like folder_remove, for a path and a run of any set; uses only the mark, no record. E_ACCESSDENIED: no mark. */
+/* Works like folder_remove, for the folder `path`, which can belong to any set. Uses only the mark, not a record.
+   E_ACCESSDENIED: the folder has no mark. */
 HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
 
 /* ---- SendCabTo: sending a cabinet to a share (MS-PLA 3.2.4.3) ---- */

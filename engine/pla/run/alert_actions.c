@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #define FOR_EVER       UINT32_MAX
-#define LOOK_MS        100   /* between two checks of running tasks */
+#define LOOK_MS        100   /* time between two checks of running tasks */
 #define ALL_AT_WORK_MS 60000 /* after this time, an event reports that all task slots are in use */
 #define NOTES_MAX      100
 
@@ -61,7 +61,7 @@ static const char *word(const struct order *o, enum word which)
     return o->words.items[which];
 }
 
-/* Releases a reference, and frees the actions with the last one. Call under the lock, which is released. */
+/* Releases a reference, and frees the actions with the last one. Call it under the lock; it releases the lock. */
 static void actions_unref(struct alert_actions *a)
 {
     assert(a->holders);
@@ -106,7 +106,7 @@ static void actions_note_failure(struct alert_actions *a, enum journal_id id, co
         a, text_format("0x%08X: the alert '%s' could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
 }
 
-/* Writes an event about dropped actions. Call under the lock, which is released and taken again. */
+/* Writes an event about dropped actions. Call it under the lock; it releases the lock and takes it again. */
 static void note_dropped(struct alert_actions *a, enum alert_action what, uint64_t count)
 {
     lock_leave(&a->lock);
@@ -146,7 +146,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
         hr = run_start(space, name, false);
         memory_free(name);
     }
-    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* a set that is already running is what the alert requests */
+    if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* if the set is already running, the alert's request is fulfilled */
         char *what = text_format("start the set '%s'", word(o, SET));
         actions_note_failure(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
         memory_free(what);

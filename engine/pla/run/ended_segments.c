@@ -114,7 +114,7 @@ static void process_segment(struct ended_segments *q, struct ended_segment *e, s
         segment_tasks_start(tasks, e);
 }
 
-/* Processes all waiting segments. Call under the lock, which is released during the work. */
+/* Processes all waiting segments. Call it under the lock; it releases the lock during the work. */
 static void process_line(struct ended_segments *q, struct segment_tasks *tasks)
 {
     for (struct ended_segment *e; (e = take_first(&q->waiting));) {
@@ -238,8 +238,8 @@ HRESULT segment_tasks_validate(struct object *o, struct object *issues)
 
 /* ---- arguments ---- */
 
-/* Lists the set's values that are passed to tasks. Omits OpenPLA's settings, and documents, because these are for
-   display. */
+/* Lists the set's values that are passed to tasks. Omits OpenPLA's settings. Also omits documents, because documents
+   are for display. */
 static HRESULT list_values(const struct data_collector_set *set, struct texts *out)
 {
     HRESULT hr = S_OK;

@@ -104,7 +104,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
     uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0, attach = 0;
-    /* object_get resolves a reference to a string resource, for people */
+    /* if Description refers to a string resource, object_get returns the string, which people can read */
     HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);
@@ -270,8 +270,8 @@ static char *with_serial(const char *path, uint32_t serial_number)
                        extension);
 }
 
-/* Finds the first number from `serial_number` on that no file has. Files with higher numbers can exist, for example
-   from a deleted set that used the same folder. */
+/* Finds the first number that no file has, beginning with `serial_number`. Files with higher numbers can exist, for
+   example from a deleted set that used the same folder. */
 static HRESULT unused_file(struct object *collector, const char *path, uint32_t serial_number, char **out)
 {
     enum { TRIES = 100000 };
@@ -335,8 +335,8 @@ static HRESULT check(const struct data_manager *m, const char *root)
     return SUCCEEDED(hr) ? check_folders(m, root) : hr;
 }
 
-/* Two passes, because a folder with files of users is not removed by the first pass. In the second pass it no longer
-   counts as the set's, so a further folder is deleted instead. */
+/* Two passes, because the first pass does not remove a folder that contains files of users. In the second pass that
+   folder no longer belongs to the set, so another folder is deleted instead. */
 enum { ROOM_PASSES = 2 };
 
 /* If a condition is not met, first deletes run folders by the retention policy. Otherwise a disk that other data have

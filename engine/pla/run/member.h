@@ -76,12 +76,12 @@ enum alert_action { ALERT_EVENT, ALERT_TASK, ALERT_TRIGGER, ALERT_ACTIONS };
 /* How long the end of a run waits for queued actions to start, in milliseconds. */
 #define ALERT_END_MS           10000
 
-/* An action to perform, which is copied. Members that the kind of action does not need are NULL. */
+/* An action to perform. It is copied when it is queued. Members that the kind of action does not need are NULL. */
 struct alert_order {
     const char *collector;
-    const struct crossing *crossing; /* of an event */
-    const char *message;             /* of an event */
-    const char *task, *arguments;    /* for a task, expanded */
+    const struct crossing *crossing; /* for an event */
+    const char *message;             /* for an event */
+    const char *task, *arguments;    /* for a task; expanded */
     const char *command;             /* for a task: a command line that runs instead of a task */
     const char *directory;           /* for a task: its current folder */
     bool as_self;
@@ -106,7 +106,7 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out);
    writes a line about it to a file beside the set's definition. After the host process has died, the supervisor or the
    set's next host process releases the resources. */
 
-/* Adds the line to the file, unless the file has it. */
+/* Adds the line to the file, unless the file already contains it. */
 HRESULT held_add(struct run_set *r, const char *line);
 /* Records that the data manager is working on the folder. If the host process dies, the lost report is reported by
    event 9023 and in the run's message. */

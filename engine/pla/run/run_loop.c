@@ -248,7 +248,8 @@ static void carry_grids(const struct segment *from, struct segment *to)
     }
 }
 
-/* Opens r->segment with the current definition, with the grids of `old`, which is closed or stays open. */
+/* Opens r->segment with the current definition and the grids of `old`. The segment `old` may be closed or still
+   open. */
 static HRESULT open_replacement(struct run *r, struct segment *old)
 {
     HRESULT hr = segment_open(&r->set, true, old, &r->segment);

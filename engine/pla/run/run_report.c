@@ -22,7 +22,7 @@
 
 #define INLINE_RULES "Rules"
 
-enum { MOST_TOLD = 5 }; /* symptoms in one event */
+enum { MOST_TOLD = 5 }; /* maximum number of symptoms in one event */
 
 static void report_journal(const struct run_report *what, const char *report, enum rules_severity severity,
                            const char *text)
@@ -176,8 +176,7 @@ static HRESULT file_below(const struct run_report *what, const char *property, c
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Checks that the file does not exist or is not the output of a configuration collector. S_OK: the file may be
-   written. */
+/* Fails if the file exists and is the output of a configuration collector. S_OK: the file may be written. */
 static HRESULT check_replaced(const char *property, const char *path)
 {
     char *computer = NULL;
