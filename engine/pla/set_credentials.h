@@ -26,7 +26,8 @@ struct set_credentials_change {
    set_to_stored_xml_with_security. `before`: the stored definition of that name; NULL: none.
    PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither an administrator (who may let a set
    run as LocalSystem), nor the user who set the account, nor the account itself. E_ACCESSDENIED: a non-administrator
-   gave a service's account. Errors of the logon. On failure the object and the store are unchanged. */
+   gave a service's account. Also fails with the errors of the logon. On failure the object and the store are
+   unchanged. */
 HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
                                const char *before, size_t before_size, char **xml, size_t *size, char **security,
                                struct set_credentials_change *out);
@@ -55,19 +56,19 @@ void set_credentials_delete(const char *space, const char *name, const char *xml
 /* The rights that a host process is started with. Zero-initialise. */
 struct run_rights {
     void *token;         /* NULL: the account of the starting process */
-    char *account, *sid; /* of the token */
+    char *account, *sid; /* account of the token, and its SID */
     char *security;      /* SDDL for objects shared by host process and starter; NULL: both have the same account */
     char *secret;        /* the set's secret; NULL: none */
     char key[SHARED_KEY_DIGITS + 1];
     struct section *section; /* passes the secret to the host process */
 };
-/* Determines the rights from the stored definition. Errors of the logon, naming the account;
-   PLA_E_CREDENTIALS_REQUIRED: the account's password is missing. */
+/* Determines the rights from the stored definition. PLA_E_CREDENTIALS_REQUIRED: the account's password is missing. Also
+   fails with the errors of the logon; the message names the account. */
 HRESULT run_rights_of_definition(const char *space, const char *name, const char *xml, size_t size,
                                  struct run_rights *out);
-/* Determines the rights for a System set, whose definition has no account: the account that the client set; else the
-   service's account if the caller is an administrator, and the caller's own account if not (MS-PLA 3.2.1). `user` may
-   be NULL. */
+/* Determines the rights for a System set, whose definition has no account. The account is the one that the client set.
+   Otherwise it is the service's account if the caller is an administrator, else the caller's own account (MS-PLA
+   3.2.1). `user` may be NULL. */
 HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
                              struct run_rights *out);
 /* Returns whether the definition still refers to the secret that these rights were created with. */

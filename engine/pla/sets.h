@@ -30,16 +30,16 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
 bool sets_commit_binds(uint32_t mode);
 /* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 means create or modify (behaviour 5). `issues` (a plaValidation map)
    receives the findings of validation. On success, the set is bound to the namespace, name and server if the mode binds
-   (sets_commit_binds). E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND,
+   (sets_commit_binds). Errors: E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND,
    PLA_E_DCS_ALREADY_EXISTS, E_NOINTERFACE (a namespace other than the set's previous one or the class's, or Legacy,
    which cannot be stored), E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_SINGLETON_REQUIRED (Session and Autosession
    without exactly one trace collector), PLA_E_DCS_IN_USE (running, with neither plaUpdateRunningInstance nor
    plaFlushTrace). An invalid counter path is an issue. The object is unchanged on failure. */
 HRESULT set_commit(struct object *set, const struct caller *caller, const char *name, const char *server, uint32_t mode,
                    struct object *issues);
-/* MS-PLA 3.2.4.1.53: replaces the object's contents. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. OPENPLA_E_MALFORMED_XML,
-   ERROR_FILE_TOO_LARGE and E_ACCESSDENIED, naming the file: the definition is corrupt or unreadable; an unbound set is
-   bound to the name nevertheless, so that it can be deleted. */
+/* MS-PLA 3.2.4.1.53: replaces the object's contents. Fails with PLA_E_DCS_NOT_FOUND or E_NOINTERFACE. If it fails with
+   OPENPLA_E_MALFORMED_XML, ERROR_FILE_TOO_LARGE or E_ACCESSDENIED, the definition is corrupt or unreadable, and the
+   message names its file. An unbound set is then still bound to the name, so that it can be deleted. */
 HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
 /* MS-PLA 3.2.4.1.55 to 57. PLA_E_DCS_NOT_FOUND: the set was never committed or queried (Start: E_INVALIDARG, Stop:
    PLA_E_DCS_NOT_RUNNING). Delete fails for System sets (E_ACCESSDENIED) and running trace sessions (PLA_E_DCS_IN_USE).
@@ -72,10 +72,10 @@ HRESULT sets_get_value(struct object *set, const struct caller *caller, const ch
    and for a password without a name. */
 HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);
 #define SETS_FILTER_NAME "openpla:" /* cannot be a client's filter: names contain no colon */
-/* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter matches: NULL or "" all, "ns\*" a
-   namespace, "ns\name" one set. A collection with a category ignores server and filter and lists its namespace, unless
-   the filter is SETS_FILTER_NAME followed by a name pattern, as OpenPLA's client sends it. The contents of a listed set
-   are not read yet: call object_complete before using more than its name and status.
+/* MS-PLA 3.2.4.16.8: fills the collection with the committed sets that the filter matches. NULL and "" match all sets,
+   "ns\*" those of a namespace, "ns\name" one set. A collection with a category ignores server and filter and lists its
+   namespace, unless the filter is SETS_FILTER_NAME followed by a name pattern, as OpenPLA's client sends it. The
+   contents of a listed set are not read yet: call object_complete before using more than its name and status.
 
    Sets with corrupt XML are skipped unless the filter names them; Query reports the error. If tracing does not work,
    Session and Autosession are skipped unless the filter names them. Replaces the collection's contents, which are
@@ -109,7 +109,8 @@ HRESULT sets_bind_listed(struct object *set, const char *space, const char *name
 /* Reads the contents of a listed set into a new set, *fresh, with the same binding. Pass it to object_take_outstanding
    with the set's `listed`. */
 HRESULT sets_read_listed(struct object *set, const char *xml, size_t size, const char *account, struct object **fresh);
-/* Replaces the set's contents by the definition and binds it. `account`: value for UserAccount; NULL: its default. */
+/* Replaces the set's contents with the definition, and binds the set. `account`: value for UserAccount; NULL: its
+   default. */
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);
 
@@ -129,7 +130,7 @@ struct ended_segment;
    the folder is unchanged. HRESULT_FROM_WIN32(ERROR_TIMEOUT): it took longer than OpenPLA.ReportTimeout. S_FALSE: there
    are no logs. */
 HRESULT data_manager_compile(const struct ended_segment *segment);
-/* Works like set_manage, for a set in the local store. SET_ACCESS_REFUSED. */
+/* Works like set_manage, for a set in the local store. Also fails with SET_ACCESS_REFUSED. */
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
                          const char *folder, struct object *errors);
 
@@ -145,7 +146,8 @@ HRESULT data_manager_delete_report(const char *folder);
 struct supervisor;
 /* Starts the supervisor's thread. If several processes use one store, only one of them supervises; another takes over
    when it exits. `work` (may be NULL) is called from that thread and reports whether there is work that no client waits
-   for: an enabled schedule with a future start, a pending start, or a definition that may still be being written. */
+   for: an enabled schedule with a future start, a pending start, or a definition that another process may still be
+   writing. */
 HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out);
 /* Stops it and waits for starts in progress. NULL is allowed. */
 void supervisor_stop(struct supervisor *s);

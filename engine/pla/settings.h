@@ -43,8 +43,8 @@ extern const struct setting settings[SETTING_COUNT];
 
 /* Returns the setting with that key, ignoring case; NULL: unknown. */
 const struct setting *setting_find(const char *key);
-/* Reads the set's value: the number, or the index of the word; 0 if the setting is not set. E_INVALIDARG, listing the
-   allowed values: the value is invalid, *out is 0. E_OUTOFMEMORY. Not for settings with `of_run`. */
+/* Reads the set's value: the number, or the index of the word; 0 if the setting is not set. E_INVALIDARG: the value is
+   invalid; the message lists the allowed values, and *out is 0. E_OUTOFMEMORY. Not for settings with `of_run`. */
 HRESULT setting_read(struct object *set, enum setting_number which, uint32_t *out);
 /* Read the value for an alert collector: its own value, else the set's. `collector` NULL: the set's value. Results as
    for setting_read; *text is from memory_alloc, "" by default. */

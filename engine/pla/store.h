@@ -47,7 +47,7 @@ HRESULT set_access_check_change(const struct access_subject *who, const struct s
                                 const char *security);
 /* Checks whether `who` may create a set. Only administrators may create sets that start with the system (`boot`). */
 HRESULT set_access_check_create(const struct access_subject *who, const struct set_access_object *set, bool boot);
-/* Works like set_access_check, for a single check of a caller. Always S_OK for this process itself. */
+/* Works like set_access_check, for a single check of a caller. Always S_OK if the caller is this process itself. */
 HRESULT set_access_check_caller(const struct caller *caller, enum set_access_verb verb,
                                 const struct set_access_object *set);
 
@@ -77,14 +77,15 @@ char *store_file_name(const char *name);
 enum store_mode { STORE_CREATE, STORE_MODIFY, STORE_CREATE_OR_MODIFY };
 struct run_record;
 /* A change of a run record. `change` may return S_FALSE: nothing to save. If another process writes the record in
-   between, `change` is called again with the new record. It must not call the store. */
+   between, `change` is called again with the new record. `change` must not call the store. */
 struct run_change {
     HRESULT (*change)(struct run_record *record, const void *user);
     const void *user;
 };
-/* Saves the set's XML (UTF-8) and applies `change`, which may be NULL, to the run record. PLA_E_DCS_ALREADY_EXISTS or
-   PLA_E_DCS_NOT_FOUND by mode; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) (owner_quota_check). Files are replaced as a
-   whole; writers of all processes are serialized. *created: whether the set is new; may be NULL. */
+/* Saves the set's XML (UTF-8) and applies `change`, which may be NULL, to the run record. Depending on the mode, fails
+   with PLA_E_DCS_ALREADY_EXISTS or PLA_E_DCS_NOT_FOUND. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA): see
+   owner_quota_check. Files are replaced as a whole; writers of all processes are serialized. *created: whether the set
+   is new; may be NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
 /* A set's XML and its Security. `security` NULL: unknown, the store reads it from the XML. */
@@ -264,7 +265,7 @@ char *store_name_of_file(const char *file);
 
 #define DEFINITION_MAX   ((16u << 20) + 4096) /* bytes of a file; longer XML is rejected */
 #define STORED_LINE_MAX  4096                 /* largest size of the instruction in bytes */
-#define STORED_LINES_MAX 8192                 /* of all the instructions after the XML */
+#define STORED_LINES_MAX 8192                 /* largest size of all the instructions after the XML together */
 #define STORED_OWNER_MAX 600                  /* bytes; Windows' domain and user names have up to 256 characters each */
 
 /* Appends the instruction. owner "": no owner */

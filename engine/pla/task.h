@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts the tasks of sets and alerts (MS-PLA 3.2.4.1, 3.2.4.8), expands their arguments, and stores tasks as files on
-   host OSes without a Task Scheduler. On Windows, tasks belong to Task Scheduler; under Wine and natively, they are
-   files. All functions may be called from any thread; only the thread that started an instance may use it. */
+   host OSes without a Task Scheduler. On Windows, tasks belong to Task Scheduler; under Wine and in the native build,
+   they are files. All functions may be called from any thread; only the thread that started an instance may use it. */
 #ifndef OPENPLA_TASK_H
 #define OPENPLA_TASK_H
 
@@ -50,7 +50,7 @@ void task_close(struct task_instance *t); /* does not terminate the task; NULL i
 /* Strings are from memory_alloc, "" if absent. Zero-initialise. */
 struct task_definition {
     char *name;      /* RegistrationInfo/URI without its leading backslash */
-    char *command;   /* the only Exec action, like the next two */
+    char *command;   /* this and the next two: from the only Exec action */
     char *arguments; /* may contain $(Arg0) and $(Arg1), for `arguments` and `directory` of task_start */
     char *directory;
     uint32_t limit_seconds; /* ExecutionTimeLimit; 0: none */

@@ -9,8 +9,9 @@
 /* Fills an event provider from its name or GUID; replaces everything except its filter.
    HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND), naming the event provider: it is unknown. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
-/* Copies the names and descriptions of values from `from` (MS-PLA 3.2.4.11.16). `from` is an event provider, or a
-   collection in which the event provider with the same GUID is used. S_OK even if the collection has no match. */
+/* Copies the names and descriptions of values from `from` (MS-PLA 3.2.4.11.16). `from` is an event provider or a
+   collection. From a collection, takes the event provider with the same GUID. S_OK even if the collection has no
+   match. */
 HRESULT trace_provider_resolve(struct object *provider, struct object *from);
 /* Fills the collection with three groups of event providers: the kernel's; those that have a name on this computer,
    from a manifest or from the event provider itself; and those that a process has currently registered, which have only

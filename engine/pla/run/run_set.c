@@ -347,7 +347,7 @@ bool diagnostics_lost(struct diagnostics *d, HRESULT hr)
     return first;
 }
 
-#define LOSSES_PAUSE_MS 60000 /* between events of a run about lost samples */
+#define LOSSES_PAUSE_MS 60000 /* time between two events of a run about lost samples */
 
 void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t now_ms)
 {

@@ -55,7 +55,7 @@ void run_section_publish_count(struct run_section *s, size_t count);
 bool run_section_read(struct run_section *s, struct run_state *state);
 bool run_section_alive(struct run_section *s);
 
-enum stop_reason { STOP_ASKED, STOP_EXPIRED }; /* requested by a client; by expired schedules */
+enum stop_reason { STOP_ASKED, STOP_EXPIRED }; /* a client requested the stop; the set's schedules have expired */
 /* Requests a stop. The first request determines the reason. */
 HRESULT run_section_request_stop(struct run_section *s, enum stop_reason why);
 bool run_section_stop_requested(struct run_section *s, enum stop_reason *why);
@@ -151,7 +151,7 @@ struct diagnostics {
     uint64_t lost_failed; /* samples that could not be taken or written */
     HRESULT loss;         /* reason of the latest loss; S_OK: none */
     char *loss_text;
-    uint64_t losses_reported;    /* the number in the latest event about lost samples; 0: no event yet */
+    uint64_t losses_reported;    /* number of samples in the latest event about lost samples; 0: no event yet */
     uint64_t losses_reported_ms; /* clock_monotonic_ms of that event */
     char *end;                   /* the reason for the end of the run; NULL: it is active */
 };
@@ -159,10 +159,10 @@ struct diagnostics {
 bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
 /* Counts a sample that failed with hr and error_text(hr). True: it is the first one with this reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
-/* An event reports `count` lost samples now. */
+/* Call this when an event reports `count` lost samples. */
 void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t now_ms);
-/* True: samples were lost since the latest event, which is old enough for another one; *total: of the run so far. The
-   event at the end of a run has the total, but a host process that is killed cannot write it. */
+/* True: samples were lost since the latest event, and another event is due. *total: samples lost in the run so far. The
+   event at the end of a run contains the total, but a host process that is killed cannot write it. */
 bool diagnostics_losses_due(const struct diagnostics *d, uint64_t now_ms, uint64_t *total);
 /* Sets the reason for the end of the run, unless it is set. It is the last line, and is shown regardless of the number
    of notes. */
@@ -184,7 +184,7 @@ struct run_set {
     struct set_export *export;    /* NULL: the set does not export */
     struct texts held;            /* lines about resources that outlive a killed host process (held_add) */
 };
-/* Loads the committed set; zeroes the rest. PLA_E_DCS_NOT_FOUND, OPENPLA_E_MALFORMED_XML. */
+/* Loads the committed set; zeroes the rest. Fails with PLA_E_DCS_NOT_FOUND or OPENPLA_E_MALFORMED_XML. */
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out);
 void run_set_free(struct run_set *r);
 

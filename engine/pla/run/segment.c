@@ -265,7 +265,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = segment_add_member(r, follows, &entry);
     bool entered = SUCCEEDED(hr);
-    /* Members that take over a session are opened last, because a takeover cannot be undone without traces. */
+    /* Members that take over a session are opened last, because a takeover cannot be undone completely. */
     for (int last = 0; last < 2; last++)
         for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
             if (collector_takes_over(s->members[i].model) == (last == 1))

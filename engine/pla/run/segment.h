@@ -12,16 +12,17 @@
 
 struct segment {
     uint32_t serial_number;
-    char *root;     /* RootPath, expanded in the host process: nothing is written outside (DECISIONS 36) */
+    char *root;     /* RootPath, expanded in the host process; nothing is written outside of it (DECISIONS 36) */
     char *location; /* output folder, below root */
     struct member *members;
     size_t count;                                /* number of the set's collectors when the segment was opened */
-    const struct data_collector_set *definition; /* the definition when it was opened; borrowed, only compared */
+    const struct data_collector_set *definition; /* definition when the segment was opened; borrowed, only compared */
 };
 /* Reserves the next serial number, creates the folder, opens the collectors, and writes the run record before the first
    sample. For the first segment of a run, the record is complete in one write before any collector is opened. On
    failure no file, folder or serial number is used. `follows`: the segment continues a run. Fails as output_check_root,
-   output_file and collector_open do; HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (file), E_ACCESSDENIED.
+   output_file and collector_open do, and with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (a file exists) and
+   E_ACCESSDENIED.
 
    `previous`: the previous segment, or NULL. If it has the same definition, it must have been completed; its rates and
    grids continue, and the caller must close it in any case. If it has another definition, its collectors may be active,
@@ -77,7 +78,7 @@ void ended_segments_close(struct ended_segments *q);
 /* A set starts a task for each ended segment (MS-PLA 3.2.4.1, Task), on the thread of ended segments. Only a stop of
    the set waits for tasks, for at most OpenPLA.TaskTimeout. */
 
-#define SEGMENT_TASKS_MAX    32 /* running at once; when so many run, they seem to hang, so no more are started */
+#define SEGMENT_TASKS_MAX    32 /* maximum that run at once; so many tasks seem to hang, so no more are started */
 #define TASK_TIMEOUT_USUAL   60 /* seconds */
 #define SEGMENT_TASK_LOOK_MS 100
 
@@ -98,7 +99,7 @@ struct segment_tasks {
 };
 /* Adds an item to `issues` (a plaValidation map) if Task is not a valid task name. */
 HRESULT segment_tasks_validate(struct object *set, struct object *issues);
-/* Starts the task of the segment's definition. Writes event 1007; on failure event 1008, and adds a note. */
+/* Starts the task of the segment's definition. Writes event 1007. On failure writes event 1008 and adds a note. */
 void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e);
 /* Removes tasks that have exited or exceeded their timeout. Writes event 1008 and adds a note for a task that failed or
    exceeded its timeout; the latter keeps running. False: no task is left. */
@@ -107,11 +108,12 @@ void segment_tasks_release(struct segment_tasks *t); /* releases all tasks witho
 
 /* ---- output: folders and files of a run ---- */
 
-/* Checks that RootPath exists, or creates it if set_creates_root allows that.
-   HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND). */
+/* Checks that RootPath exists, or creates it if set_creates_root allows that. HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND):
+   it does not exist and is not created. */
 HRESULT output_check_root(const struct data_collector_set *set);
 /* Checks the data manager's conditions before a start (MS-PLA 3.2.4.2; behaviour 14). If they are not met, first
-   deletes run folders of the set by its policy, and checks again. PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS. */
+   deletes run folders of the set by its policy, and checks again. Fails with PLA_E_NO_MIN_DISK or
+   PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);
 /* Determines the file of a collector in `folder`; *out is from memory_alloc. `follows`: the segment continues a run. If
    the file then exists, adds the serial number, or the next unused number, to the name, unless the collector appends,

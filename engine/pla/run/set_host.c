@@ -22,8 +22,8 @@
 /* How long to wait for another host process that holds the set's run lock while it starts or exits. */
 #define OTHER_HOST_MS      5000
 #define LOCK_STEP_MS       50
-/* How long an ended run retries to write its record, which another program may have open, or which may not fit on the
-   disk. Less than the time that a client waits for a stop (RUN_STOP_WAIT_MS). */
+/* How long an ended run tries again to write its record, for example because another program has it open, or because
+   the disk is full. This is less than the time that a client waits for a stop (RUN_STOP_WAIT_MS). */
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 

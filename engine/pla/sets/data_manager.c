@@ -246,7 +246,7 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- by folder only ---- */
+/* ---- deleting a run folder by its path ---- */
 
 static HRESULT check_runs(const char *space, const char *name, const char *folder)
 {
@@ -285,7 +285,7 @@ HRESULT data_manager_delete_report(const char *folder)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* ---- retention passes, as events ---- */
+/* ---- retention passes and their events ---- */
 
 #define PASS_WAIT_MS 5000 /* time to wait for another pass of the set that a client has started */
 
@@ -318,7 +318,7 @@ void run_folder_give_back(const struct run_set *r, const struct segment *s)
 
 struct telling {
     const struct run_pass *pass;
-    struct error_kept first; /* the first failure that is returned */
+    struct error_kept first; /* the first failure; the pass returns it */
 };
 
 static void report_failure(struct telling *t, const struct retention_event *event)

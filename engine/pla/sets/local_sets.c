@@ -45,7 +45,7 @@ static HRESULT read_live(struct object *set, const char *space, const char *name
     if (!c->runs)
         return S_OK;
     HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
-    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* this takes the store's lock, for which a status must not wait */
+    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* this takes the store's lock; reading a status must not wait */
         hr = store_load_run(space, name, &record);
     /* A corrupt record must not make the set unusable; Start and OpenPLA.LastRunMessage report it. */
     if (definition_is_damaged(hr))
@@ -644,8 +644,8 @@ static HRESULT start_limited(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Journals which client requested a stop: the host process journals the end of the run (1005), but does not know the
-   client. */
+/* Writes an event that names the client that requested a stop. The host process writes the event about the end of the
+   run (1005), but does not know the client. */
 static void journal_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space,
                          const char *name)
 {
@@ -684,8 +684,9 @@ static bool may_run(const char *space, const char *name)
 }
 
 /* Loads the record of the latest run; if the run was interrupted, adds this to the result. A run publishes its state
-   before the record names it as running, and hides its state after the record contains its end. Therefore, if the
-   record names it as running twice and no run is visible after either reading, the host process has died. */
+   before the record says that it is active, and hides its state after the record contains its end. The record is
+   therefore read twice. If it says both times that the run is active, and no run is visible after either time, the host
+   process has died. */
 static HRESULT load_run(const char *space, const char *name, struct run_record *record)
 {
     HRESULT hr = store_load_run(space, name, record);

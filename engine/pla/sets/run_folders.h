@@ -9,8 +9,8 @@
 #include "engine/pla/run/segment.h"
 
 /* Registers the set as the owner of the folder of a segment that is being opened, if the set's data manager is enabled
-   and each run has a folder. `made`: the run has just created the folder. An existing folder that is not the set's
-   loses its owner. Errors are added to the diagnostics; the folder then has no owner. */
+   and each run has a folder. `made`: the run has just created the folder. An existing folder that does not belong to
+   the set loses its owner. Errors are added to the diagnostics; the folder then has no owner. */
 void run_folder_take(struct run_set *r, const struct segment *s, bool made);
 /* Undoes run_folder_take after a failed start that created the folder. */
 void run_folder_give_back(const struct run_set *r, const struct segment *s);
@@ -30,13 +30,13 @@ struct run_pass {
     void *user;
 };
 /* Runs one pass; writes an event for each step. Returns the first failure of a folder, except failures to send a
-   cabinet (MS-PLA 3.2.4.3), or the reason why no pass was run, such as HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION):
+   cabinet (MS-PLA 3.2.4.3), or the reason why no pass was run, such as HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION) if
    another pass is running. */
 HRESULT run_folders_pass(const struct run_pass *pass);
 
 /* ---- properties without effect ---- */
 
-/* Reports each data manager property that has no effect with PLA_S_PROPERTY_IGNORED (MS-PLA 2.2.2.11). Otherwise users
+/* Reports PLA_S_PROPERTY_IGNORED for each data manager property that has no effect (MS-PLA 2.2.2.11). Otherwise users
    would not notice that retention does not work until the disk is full. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);
 

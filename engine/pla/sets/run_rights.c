@@ -24,7 +24,7 @@ static HRESULT know_token(const struct logon *logon, struct run_rights *out)
     char *own = SUCCEEDED(hr) ? process_own_sid() : NULL;
     if (SUCCEEDED(hr) && !own)
         hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && *own) /* without Windows or Wine there are no descriptors */
+    if (SUCCEEDED(hr) && *own) /* the native build has no descriptors */
         out->security = text_format("D:P(A;;GA;;;SY)(A;;GA;;;%s)(A;;GA;;;%s)", own, out->sid);
     if (SUCCEEDED(hr) && *own && !out->security)
         hr = E_OUTOFMEMORY;

@@ -245,7 +245,7 @@ static HRESULT check_export_url(struct object *o, const char *url)
 }
 
 /* Moves the credentials of an export to the set's secret. They are stored like those of a data source, under a name
-   that no collector can have, and are used for exactly the same URL only, because another server must not get them. */
+   that no collector can have, and are used only for exactly the same URL, because another server must not get them. */
 static HRESULT take_out_export(struct object *o, const struct set_secret *old, struct set_secret *secret,
                                struct set_credentials_change *out)
 {
@@ -709,7 +709,7 @@ HRESULT set_secret_load(const char *key, const char *space, const char *name, st
         hr = parse_and_wipe(text, out);
     if (hr == S_OK && (!out->set || strcmp(out->set, own) != 0))
         hr = S_FALSE;
-    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* like a missing secret: it must be given again */
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* treat it as missing; the client must give it again */
         hr = S_FALSE;
     if (hr != S_OK)
         set_secret_free(out);

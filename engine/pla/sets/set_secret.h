@@ -16,10 +16,10 @@ struct set_secret {
 };
 /* Initialises the secret of a set. Call it on a zero-initialised struct. */
 HRESULT set_secret_begin(struct set_secret *out, const char *space, const char *name);
-/* Loads the secret with that key. S_FALSE, with *out zero: no secret exists, or it is another set's. A host process
-   gets the secret with which it was started. */
+/* Loads the secret with that key. S_FALSE, with *out zero: no secret exists, or it belongs to another set. A host
+   process gets the secret with which it was started. */
 HRESULT set_secret_load(const char *key, const char *space, const char *name, struct set_secret *out);
-/* Deletes the secret with that key. S_FALSE: no secret exists, or it is another set's, for example because the
+/* Deletes the secret with that key. S_FALSE: no secret exists, or it belongs to another set, for example because the
    definition was copied. */
 HRESULT set_secret_delete(const char *key, const char *space, const char *name);
 HRESULT set_secret_add_source(struct set_secret *s, const char *collector, const char *open, const char *secret);

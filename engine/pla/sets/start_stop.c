@@ -55,7 +55,8 @@ static HRESULT terminate_host(struct process *host, HRESULT hr)
     return error_restore(&why);
 }
 
-/* Records and journals a failed start that the host process could not report itself. Preserves the thread's error
+/* Writes a failed start to the run record and to the journal, if the host process could not report it itself. Preserves
+   the thread's error
    text. */
 static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-enum { MANY = 128 }; /* sets; fewer are queried one by one, because a namespace has up to 256 folders to read */
+enum { MANY = 128 }; /* number of sets; fewer are queried one by one, because reading up to 256 folders takes longer */
 
-/* The file names of the sets in a namespace that have a host process. */
+/* The names of the host process files in a namespace: one for each set that has a host process. */
 struct hosts {
     const char *space; /* NULL: no namespace read yet */
     struct texts files;
@@ -32,8 +32,7 @@ static HRESULT hosts_read(struct hosts *h, const char *space)
     return hr;
 }
 
-/* Checks the set against the files of host processes. S_OK: it has no host process; S_FALSE: its status must be
-   queried. */
+/* Searches for the set's host process file. S_OK: the set has no host process; S_FALSE: its status must be queried. */
 static HRESULT is_without_host(struct hosts *h, struct object *set)
 {
     object_lock(set);

@@ -107,7 +107,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
     bool first = !s->hash, same = hash == s->hash, same_rules = same;
     s->seen = hash;
     HRESULT hr = has_record ? store_load_run(s->space, s->name, &record) : S_OK;
-    if (definition_is_damaged(hr)) { /* the set is started nevertheless; the start reports the record */
+    if (definition_is_damaged(hr)) { /* the set is started nevertheless; the start reports that the record is corrupt */
         record = (struct run_record){0};
         hr = S_OK;
     }
@@ -118,7 +118,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
         if (first || !same_rules) /* new schedules do not make earlier starts due */
             s->known = now;
         s->running = record.running;
-        if (first) /* later, this process has a newer value than the record */
+        if (first) /* afterwards, this process has a newer value than the record */
             s->done = record.last_scheduled;
     }
     run_record_free(&record);

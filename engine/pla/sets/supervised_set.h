@@ -49,7 +49,7 @@ struct run_ahead;
 extern const struct start_zone host_zone; /* the time zone of this computer */
 
 /* The time to read an unusable file again, because its writer may not have finished. The first pause is a second; each
-   further pause is twice as long, until the periodic scan is sooner. Zero-initialise. */
+   further pause is twice as long, until the periodic scan comes sooner. Zero-initialise. */
 struct second_look {
     uint64_t at;       /* time of the next read, clock_monotonic_ms; 0: not scheduled */
     uint32_t pause_ms; /* pause before the next read; 0: the file is usable */
@@ -57,7 +57,7 @@ struct second_look {
 /* Schedules the next read after a read at `now`. `changed`: the contents differ from the previous read. True: the
    contents have not changed for a second or longer. */
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
-/* Returns whether the first further read is not done yet, so that the writer gets time to finish. */
+/* Returns whether the file has not been read again yet. The writer has this time to finish. */
 bool second_look_is_first(const struct second_look *l);
 
 struct supervised_set {
@@ -75,7 +75,7 @@ struct supervised_set {
     size_t rule_count; /* 0 if SchedulesEnabled is off */
     uint32_t restart;  /* SETTING_Restart */
     bool stop_at_expiry;
-    uint64_t samples_lost;   /* of the active run, as its host process published it last */
+    uint64_t samples_lost;   /* samples that the active run has lost, as last published by its host process */
     bool running;            /* the run record says that a run has begun and not ended normally */
     bool cut_off;            /* `running` was true when the service started, and no host process has been seen since */
     int64_t done;            /* FILETIME of the latest scheduled start */

@@ -67,17 +67,17 @@
 #include <string.h>
 
 #define IDLE_MS        60000  /* the longest wait, in case the folder watch has failed */
-#define COMPARE_MS     600000 /* between full comparisons, which find unannounced changes */
-#define LOOK_MS        1000   /* between checks of host processes and of the wall clock */
-#define SCAN_PAUSE_MS  50     /* between scans, because running sets often change their records */
+#define COMPARE_MS     600000 /* time between full comparisons, which find unannounced changes */
+#define LOOK_MS        1000   /* time between checks of host processes and of the wall clock */
+#define SCAN_PAUSE_MS  50     /* time between scans, because running sets often change their records */
 #define FIRST_PAUSE    1000   /* pause before a restart; doubled each time up to LAST_PAUSE */
 #define LAST_PAUSE     300000
 #define STEADY_MS      60000                    /* a host process that has run for this time counts as stable */
 #define CLOCK_SET_MS   100                      /* a smaller difference means that the clock is being adjusted */
-#define WATCH_PAUSE_MS 200                      /* between two attempts to become the supervisor */
+#define WATCH_PAUSE_MS 200                      /* time between two attempts to become the supervisor */
 #define GRACE_MS       5000                     /* added to limits, so that a waiting client acts first */
 #define AHEAD          (10 * INT64_C(10000000)) /* units of 100 ns between preparing a host process and its start */
-#define NOTE_PAUSE_MS  1000                     /* after a start, before it is noted in the record */
+#define NOTE_PAUSE_MS  1000                     /* time from a start until it is noted in the record */
 #define AHEAD_MOST     64                       /* maximum number of host processes prepared at a time */
 #define LOOKS_MOST     100 /* maximum number of files read again in one pass, so that starts are not delayed */
 
@@ -97,7 +97,7 @@ struct supervisor {
     bool scanned;
     bool more_ahead;                     /* whether more host processes must be prepared */
     struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
-    struct second_look left[SPACES_MAX]; /* for files that could not be moved to their places */
+    struct second_look left[SPACES_MAX]; /* second looks for files that could not be moved to their places */
     uint64_t compared;                   /* clock_monotonic_ms of the last full comparison */
     int64_t utc;                         /* when the clocks were last read */
     uint64_t ticks;                      /* clock_monotonic_ms at that time */
@@ -130,7 +130,7 @@ struct start {
     struct supervisor *supervisor;
     const char *space;
     char *name;
-    int64_t due; /* 0: not by a schedule */
+    int64_t due; /* 0: not started by a schedule */
     struct run_ahead *ahead;
 };
 
@@ -139,8 +139,8 @@ static void make_start(void *user)
     struct start *start = user;
     HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
     /* The start is noted late, because it must not wait for the disk, and because the host processes of the other
-       starts of this second write their records. Another process cannot start the set again before that, because it is
-       running. */
+       starts of this second write their records. Until then no other process can start the set again, because the set
+       is running. */
     if (SUCCEEDED(hr) && start->due)
         supervisor_pause(NOTE_PAUSE_MS);
     if (start->due)
@@ -176,7 +176,7 @@ static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t 
     thread_close(thread);
 }
 
-/* ---- host processes prepared ahead of their start, because creating many within one second would delay them ---- */
+/* ---- host processes prepared ahead, because creating many within one second would delay the starts ---- */
 
 static size_t hosts_ahead(const struct supervisor *v)
 {
@@ -199,7 +199,7 @@ static bool make_ahead(struct supervisor *v, int64_t now)
     bool made = false;
     for (size_t i = 0; i < v->count; i++) {
         struct supervised_set *s = &v->sets[i];
-        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed, or already running */
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* due changed, or the set runs already */
             run_ahead_free(s->ahead);
             s->ahead = NULL;
             s->ahead_for = 0;
@@ -211,7 +211,7 @@ static bool make_ahead(struct supervisor *v, int64_t now)
             return true;
         made = true;
         s->ahead_for = s->due;
-        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* else the start creates one */
+        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* if this fails, the start creates one */
             count++;
     }
     return false;
@@ -369,8 +369,8 @@ static void supervisor_scan(struct supervisor *v)
         uint64_t before = mark->left;
         const bool none_before = !*mark->first;
         HRESULT hr = store_changes(*space, mark, &names);
-        /* Shipped sets do not change, and without store.changes no run has changed a record yet: no full scan is
-           needed. */
+        /* Shipped sets do not change, and without store.changes no run has changed a record yet. A full scan is
+           therefore not needed. */
         if (hr == S_FALSE && c->source == DEFINITION_SHIPPED && none_before && !*mark->first)
             hr = S_OK;
         if (mark->left && mark->left != before)
@@ -389,7 +389,7 @@ static void supervisor_scan(struct supervisor *v)
     }
 }
 
-/* Takes the second looks that are due at unreadable sets. Returns whether a scan must try again to move a file to its
+/* Reads each unreadable set again whose second look is due. Returns whether a scan must try again to move a file to its
    place. */
 static bool scan_again(struct supervisor *v)
 {
@@ -419,7 +419,7 @@ static void plan_again(struct supervised_set *s, uint64_t now)
     s->again_at = now + s->pause_ms;
 }
 
-/* In place of the host process, which reports the total when its run ends. */
+/* Reports the lost samples of an interrupted run, because its host process can no longer report the total. */
 static void supervised_set_report_losses(const struct supervised_set *s, uint64_t lost)
 {
     if (lost)

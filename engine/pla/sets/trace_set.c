@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets that are one trace session: code for both Session and Autosession, and running sessions as sets (MS-PLA 3.2.1,
-   TraceSession). */
+/* Sets that consist of one trace session. Contains the code that Session and Autosession share, and presents running
+   sessions as sets (MS-PLA 3.2.1, TraceSession). */
 #include "engine/pla/sets/trace_set.h"
 
 #include "engine/base/file.h"

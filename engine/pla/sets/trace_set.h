@@ -8,7 +8,7 @@
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
 
-/* Returns a reference to the set's only collector. PLA_E_DCS_SINGLETON_REQUIRED. */
+/* Returns a reference to the set's only collector. PLA_E_DCS_SINGLETON_REQUIRED: the set has no trace collector. */
 HRESULT trace_set_collector(struct object *set, struct object **out);
 /* Returns the path of the session's file: RootPath and FileName, without the subdirectory and the decorations that
    other sets have (MS-PLA 2.2.2.11). *out is from memory_alloc. E_INVALIDARG: FileName leads out of RootPath. */
@@ -16,11 +16,12 @@ HRESULT trace_set_file(struct object *set, char **out);
 /* Creates the plan for a session with the name `name`. PLA_E_INVALID_SESSION_NAME: kernel events require another
    session name. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
-/* Sets Security as Windows reports it for a session: to the descriptor of the session's Guid, which controls access to
-   the session (MS-PLA 3.2.4.9, Guid), or of SystemTraceControlGuid for a session that may have kernel events. Security
-   is unchanged if the host OS has no such descriptor. */
+/* Sets Security to the descriptor that Windows reports for a session. This is the descriptor of the session's Guid,
+   which controls access to the session (MS-PLA 3.2.4.9, Guid). For a session that may have kernel events it is the
+   descriptor of SystemTraceControlGuid. Security is unchanged if the host OS has no such descriptor. */
 HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session);
-/* Returns this descriptor for a session that will be started from the plan; *sddl is from memory_alloc, "": not set. */
+/* Returns the descriptor that trace_set_take_security would use for a session started from the plan; *sddl is from
+   memory_alloc, "": not set. */
 HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl);
 /* Works like trace_plan_security, for the session that the set would start. */
 HRESULT trace_set_security(struct object *set, char **sddl);
@@ -54,7 +55,8 @@ HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 /* ---- Autosession: all autologger keys in the registry, regardless of who wrote them ---- */
 
 /* Creates the definition from the key, with the statistics of its session if that is running; *xml is from
-   memory_alloc. PLA_E_DCS_NOT_FOUND; HRESULT_FROM_WIN32(ERROR_INVALID_DATA), naming the corrupt value. */
+   memory_alloc. Fails with PLA_E_DCS_NOT_FOUND, or with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a message that names
+   the corrupt value. */
 HRESULT autosession_set_load(const char *name, char **xml, size_t *size);
 /* Lists the names of the keys; *out is empty on failure. */
 HRESULT autosession_set_list(struct texts *out);

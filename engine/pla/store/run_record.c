@@ -15,7 +15,8 @@
 #define FIRST_LINE "openpla-run 1"
 #define RECORD_MAX (16u << 20) /* bytes */
 
-enum { CHANGES_ASIDE = 3 }; /* attempts without the lock; then it is held, to exclude constant writers */
+/* A change is tried this many times without holding the lock. The next try holds it, to keep other writers out. */
+enum { CHANGES_ASIDE = 3 };
 
 static void add_value(struct text_buffer *b, const char *key, const char *value)
 {
@@ -289,7 +290,7 @@ void run_record_free(struct run_record *record)
 
 #define FIRST_WORDS "openpla-host 1 "
 #define LINE_MAX    512  /* bytes */
-#define PATIENCE_MS 1000 /* to retry while a reader has the file open, or a deleted file still has the name */
+#define PATIENCE_MS 1000 /* time to retry while a reader has the file open, or a deleted file still has the name */
 #define STEP_MS     5
 
 /* Cuts off the first word of *rest; NULL: no word remains, or it is longer than `most`. */

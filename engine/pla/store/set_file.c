@@ -167,8 +167,8 @@ HRESULT store_complete_name(const char *space, const char *name)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Removes the run lock that an old version of OpenPLA, with all sets in one folder, has left, unless a host process
-   holds it. */
+/* Removes a run lock that an old version of OpenPLA has left. That version kept all sets in one folder. Does nothing if
+   a host process holds the lock. */
 static void remove_old_lock(const char *path)
 {
     struct file_lock *running = NULL;

@@ -13,7 +13,7 @@
 
 struct set_file {
     const char *space; /* static */
-    char *name;        /* name of the set; NULL, like all paths but `folder`, for the namespace alone */
+    char *name;        /* name of the set; NULL for a namespace alone, which has no paths except `folder` */
     char *folder;      /* the namespace's folder */
     char *place;       /* <folder>/<two digits>: keeps each folder small (DECISIONS 50) */
     char *definition;  /* <place>/<file>.xml */
@@ -56,8 +56,8 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
 /* Checks the owner of a definition. E_ACCESSDENIED, with a text that names file and owner: it belongs to an account
    that may not write here (file_load_trusted), or cannot be opened. The only other failure is E_OUTOFMEMORY. */
 HRESULT set_file_check_owner(const char *path);
-/* Moves the definition in that file of the namespace's folder, where people put it, to its place. Call it under the
-   lock. E_ACCESSDENIED, as by set_file_check_owner: it was not moved. */
+/* Moves a definition to its place. `file` is its name in the namespace's folder, where people put definitions. Call it
+   under the lock. E_ACCESSDENIED, as by set_file_check_owner: it was not moved. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
 /* Moves all such definitions, and removes temporary files of killed writers. *left: hash of the names of the files that
    were not moved; 0: none. Fails with E_OUTOFMEMORY only. */

@@ -84,7 +84,7 @@ static HRESULT remove_if_there(const char *path)
    them all. */
 struct place_names {
     struct texts names;
-    bool known; /* false: each file may exist */
+    bool known; /* false: any file may exist */
 };
 
 static struct place_names place_list(const struct set_file *at)

@@ -35,7 +35,7 @@ struct checking {
     bool repair;
     HRESULT (*each)(void *user, const struct store_finding *finding);
     void *user;
-    struct set_file *at; /* of the namespace; NULL: no namespace yet */
+    struct set_file *at; /* files of the namespace; NULL: no namespace yet */
     bool changed;        /* a file of the namespace was repaired */
     struct texts keys;   /* keys of the secrets that definitions refer to */
     bool unseen;         /* some definitions may not have been read */
@@ -193,7 +193,8 @@ static HRESULT check_definition_file(struct checking *c, const char *path, const
     return hr;
 }
 
-/* Moves the definition to the place of a set of its name, with its run record unless one exists there. */
+/* Moves the definition to the place that belongs to its set name. Also moves its run record, unless that place already
+   has one. */
 static HRESULT move_misplaced(struct checking *c, const char *path, const struct set_file *to)
 {
     struct store_finding f = {
@@ -319,7 +320,8 @@ static HRESULT check_file(struct checking *c, const char *folder, const char *fi
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Checks the files of a folder, first the definitions: the files beside a quarantined definition are orphans. */
+/* Checks the files of a folder. Definitions are checked first, because the files beside a quarantined definition are
+   orphans. */
 static HRESULT check_files(struct checking *c, const char *folder, const char *const *own)
 {
     struct texts files = {0};

@@ -160,7 +160,7 @@ static HRESULT load_one(const char *space, const char *name, struct matching *m)
     if (hr == S_OK && (hr = file_find(at.definition)) == S_OK) {
         if (file_exists(at.definition)) {
             hr = stored_set_read(at.place, path_name(at.definition), &set);
-        } else { /* a folder with the definition's name: the client gets an error */
+        } else { /* a folder has the definition's name, so the client gets an error */
             set = (struct stored_set){.name = text_copy(name), .file = text_copy("")};
             hr = set.name && set.file ? S_OK : E_OUTOFMEMORY;
         }

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Leaves room for a suffix within 143 bytes, the lowest limit of Linux file systems in use (that of encrypted
-   names). */
+/* A name and a suffix together must fit into 143 bytes. This is the lowest limit of the Linux file systems in use; it
+   applies to encrypted names. */
 #define FILE_NAME_MAX  120
 #define FILE_NAME_KEPT 80   /* bytes of the name that a shortened file name keeps */
 #define SHORTENED      "%~" /* precedes the hash; not a valid escape */

@@ -90,7 +90,7 @@ HRESULT stored_set_check_save(const struct caller *caller, const struct set_file
         hr = read_there(at, &set);
     if (SUCCEEDED(hr) && exists)
         hr = stored_set_security(&set, &about.security);
-    if (SUCCEEDED(hr) && !security) /* later, the owner of the set could not be determined */
+    if (SUCCEEDED(hr) && !security) /* else the set's owner could not be determined later */
         hr = error_set(E_INVALIDARG, "Security: the definition of '%s\\%.300s' has no valid Security", at->space,
                        at->name);
     if (SUCCEEDED(hr))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks in files, for hosts without a Task Scheduler: reads and writes their definitions as XML, and lists their
+/* Tasks in files, for host OSes without a Task Scheduler: reads and writes their definitions as XML, and lists their
    folder. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
