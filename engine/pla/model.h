@@ -97,11 +97,11 @@ extern struct object_turns object_turns[OBJECT_LOCKS];
 
 /* Fast path without a lock for numbers of up to 32 bits, whose fields are atomic (a bool reads as 0 or 1). False: the
    row is not such a number or has a hook, or the lock is held; use object_get. Why this needs no lock: if the count is
-   even before the read and unchanged after it, no thread held the lock in between. The value is therefore the value
-   that a reader with the lock would get, and two reads see changes of several rows in the same order as under the lock.
-   A writer stores an odd count before it stores the field. The store of the field is a release and the load here is an
-   acquire, so the value is never older than the count that is loaded after it. If the object gets another lock in the
-   meantime, this is noticed: change_lock also holds the old lock, and that changes the count. */
+   even before the read and unchanged after it, no thread held the lock in between. A reader with the lock would
+   therefore get the same value. Two reads see changes of several rows in the same order as under the lock. A writer
+   stores an odd count before it stores the field. The store of the field is a release and the load here is an acquire,
+   so the value is never older than the count that is loaded after it. If the object gets another lock in the meantime,
+   this is noticed: change_lock also holds the old lock, and that changes the count. */
 static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     enum {
@@ -156,7 +156,7 @@ const struct property *class_property(const struct class *class, const char *nam
    whose row in the parent is XML_STORED. The new object's collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values, child values and items of two objects that have the same class and lock; child objects
-   keep their identity. Without `all`, `from` is a draft: only the rows that were set in it are taken, so values that
+   keep their identity. Without `all`, `from` is a draft, and only the rows that were set in it are taken. Values that
    another thread sets at the same time are kept. */
 void object_take(struct object *o, struct object *from, bool all);
 /* If *outstanding is set: calls object_take with `all` and clears *outstanding atomically. False: nothing was taken. */
@@ -421,8 +421,8 @@ struct name_context;
 HRESULT set_output_folder(struct object *set, const struct name_context *context, char **out);
 HRESULT collector_output_file(struct object *collector, const char *folder, const struct name_context *context,
                               char **out);
-/* Checks output names for Commit: E_INVALIDARG, naming property and value, if Subdirectory, FileName or one of their
-   patterns leads out of its folder (DECISIONS 36). */
+/* Checks output names for Commit. E_INVALIDARG: Subdirectory, FileName or one of their patterns leads out of its folder
+   (DECISIONS 36); the message names property and value. */
 HRESULT set_check_output(struct object *set);
 /* Creates the context of a run that starts now. Free it with name_context_free. */
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out);
@@ -468,7 +468,8 @@ struct alert_threshold {
     char operator_; /* '<' or '>' */
     double value;
 };
-/* Parses from the right, because a counter name may contain < and >. E_INVALIDARG, naming the string. */
+/* Parses from the right, because a counter name may contain < and >. E_INVALIDARG: the string is not a threshold; the
+   message contains it. */
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
 /* Adds the counters of the set's counter collectors and alerts, each only once. If *interval_ms is 0 or longer than the
    shortest interval of these collectors, sets it to that interval. */

@@ -38,8 +38,8 @@ uint32_t run_wait_ms(uint32_t otherwise);
 
 /* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
    variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents it.
-   Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it; earlier
-   errors are returned, and later errors are written to the run record.
+   Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it. Errors
+   before that are returned; later errors are written to the run record.
 
    Errors: PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) (RootPath),
    HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (output), PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS,
@@ -102,8 +102,8 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
 
 /* ---- the host process ---- */
 
-/* A process is the host process of a set if it is registered in the store, is alive, and holds the run lock, which
-   the host OS releases when it dies. Shared memory is never used to identify it. */
+/* A process is the host process of a set if it is registered in the store, is alive, and holds the run lock. The host
+   OS releases the lock when the process dies. Shared memory is never used to identify it. */
 
 /* S_FALSE: the set has no host process. */
 HRESULT run_host_find(const char *space, const char *name, struct run_host *out);
@@ -111,7 +111,7 @@ HRESULT run_host_find(const char *space, const char *name, struct run_host *out)
    later. */
 bool run_host_lives(const struct run_host *host);
 /* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not the
-   set's host process. E_ACCESSDENIED, naming both programs: it runs another program. */
+   set's host process. E_ACCESSDENIED: it runs another program; the message names both programs. */
 HRESULT run_host_end(const char *space, const char *name, const struct run_host *host);
 /* Returns the path of the program that runs sets: the environment variable OPENPLA_HOST, or the program in the module's
    folder. From memory_alloc; NULL when out of memory. */

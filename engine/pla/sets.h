@@ -8,9 +8,9 @@
 #include "engine/pla/model.h"
 
 /* Creates an unbound set object, which reads its live properties from the store and its host process. `category` is the
-   fixed namespace of the set's class (a static string, spelled as in store_namespaces()): a name without a namespace
-   belongs to it, a name with another namespace fails with E_NOINTERFACE, and the server is stored but not used. NULL:
-   the name contains the namespace, and a server that the verbs cannot reach is rejected. */
+   fixed namespace of the set's class (a static string, spelled as in store_namespaces()). A name without a namespace
+   belongs to it; a name with another namespace fails with E_NOINTERFACE. The server is stored but not used. `category`
+   NULL: the name contains the namespace, and a server that the verbs cannot reach is rejected. */
 HRESULT sets_create(const char *category, struct object **out);
 /* Works like sets_create, with other verbs. */
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
@@ -64,7 +64,7 @@ enum data_manager_step { /* DataManagerSteps, MS-PLA 2.2.2.6 */
 HRESULT set_manage(struct object *set, const struct caller *caller, uint32_t steps, const char *folder,
                    struct object *errors);
 /* MS-PLA 3.2.4.1.60: returns a value of the set. For a committed set, also returns the values in settings.def about its
-   latest start or run, unless the set has a value of that name; scripts have no other way to find out which counters a
+   latest start or run, unless the set has a value of that name. Scripts have no other way to find out which counters a
    set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
 /* MS-PLA 3.2.4.1.52: sets UserAccount to `user`, or to SYSTEM for "", until the next Query (3.2.4.1.45). Commit
@@ -145,7 +145,7 @@ HRESULT data_manager_delete_report(const char *folder);
 
 struct supervisor;
 /* Starts the supervisor's thread. If several processes use one store, only one of them supervises; another takes over
-   when it exits. `work` (may be NULL) is called from that thread and reports whether there is work that no client waits
+   when it exits. `work` (may be NULL) is called from that thread. It reports whether there is work that no client waits
    for: an enabled schedule with a future start, a pending start, or a definition that another process may still be
    writing. */
 HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out);

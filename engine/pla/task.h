@@ -83,13 +83,13 @@ void task_program_free(struct task_program *p);
 /* ---- tasks in files: <data folder>/tasks/<name>.xml ---- */
 
 /* Checks the name of a task: folders and a name, separated by backslashes (MS-TSCH 2.3.11). *bare is the name without a
-   leading backslash, borrowed. E_INVALIDARG, naming the task: an empty part, / : * ? " < > |, a control character, "."
-   or "..". */
+   leading backslash, borrowed. E_INVALIDARG: the name has an empty part, / : * ? " < > |, a control character, "." or
+   ".."; the message names the task. */
 HRESULT task_name_check(const char *name, const char **bare);
 /* Saves the task under d->name. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): the task exists and `replace` is false. */
 HRESULT task_store_save(const struct task_definition *d, bool replace);
-/* Loads the definition of a task. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), naming the task; errors of
-   task_definition_read, prefixed with the file's path. */
+/* Loads the definition of a task. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): there is no such task; the message names
+   it. Also fails with the errors of task_definition_read; the path of the file precedes their messages. */
 HRESULT task_store_load(const char *name, struct task_definition *out);
 HRESULT task_store_remove(const char *name);
 /* Lists the names of all tasks, sorted by file. */

@@ -7,20 +7,20 @@
 #include "engine/pla/model.h"
 
 /* Fills an event provider from its name or GUID; replaces everything except its filter.
-   HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND), naming the event provider: it is unknown. */
+   HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND): the event provider is unknown; the message names it. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
 /* Copies the names and descriptions of values from `from` (MS-PLA 3.2.4.11.16). `from` is an event provider or a
    collection. From a collection, takes the event provider with the same GUID. S_OK even if the collection has no
    match. */
 HRESULT trace_provider_resolve(struct object *provider, struct object *from);
-/* Fills the collection with three groups of event providers: the kernel's; those that have a name on this computer,
-   from a manifest or from the event provider itself; and those that a process has currently registered, which have only
-   a GUID. The collection is unchanged on failure. */
+/* Fills the collection with three groups of event providers. The first are the kernel's. The second have a name on this
+   computer, from a manifest or from the event provider itself. The third are currently registered by a process and have
+   only a GUID. The collection is unchanged on failure. */
 HRESULT trace_providers_list(struct object *collection);
 /* Fills the collection with the event providers that the process has currently registered. E_INVALIDARG: the process
    does not exist. */
 HRESULT trace_providers_list_of_process(struct object *collection, uint32_t process_id);
-/* Creates a value map with an item for each process that has currently registered the event provider; the key is the
+/* Creates a value map with an item for each process that has currently registered the event provider. The key is the
    path of the process's program, the value is the process id (MS-PLA 3.2.4.11.19). E_INVALIDARG: the event provider has
    no Guid. */
 HRESULT trace_provider_processes(struct object *provider, struct object **map);

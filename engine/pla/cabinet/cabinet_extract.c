@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Extracts a validated cabinet: writes all files to a new subfolder of the target folder, then renames the top-level
-   files and folders to move them to the target folder. */
+/* Extracts a validated cabinet. Writes all files to a new subfolder of the target folder, then moves the top-level
+   files and folders to the target folder by renaming them. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

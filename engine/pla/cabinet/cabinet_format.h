@@ -76,8 +76,9 @@ char *cabinet_name_copy(const char *name);
    memory_alloc. */
 char *cabinet_name_shown(const char *name);
 
-/* Searches for conflicts between names. S_OK: no conflict. S_FALSE: the names with the indexes *first and *second are
-   equal regardless of case, or the name *second is a file, but the name *first uses it as a folder. E_OUTOFMEMORY. */
+/* Searches for conflicts between names. S_OK: no conflict. S_FALSE: *first and *second are the indexes of two names in
+   conflict. Either they are equal regardless of case, or the second is a file that the first uses as a folder.
+   E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
 /* ---- a validated cabinet: its contents, and how to visit all its bytes in order ---- */
@@ -108,7 +109,7 @@ struct cabinet {
 HRESULT cabinet_fault(const struct cabinet *c, const char *what);
 
 /* Receives the entries. For each entry, `begin` is called, then `bytes` for each piece of its data, then `end`. If one
-   of them fails, the visit ends and returns that error. */
+   of them fails, cabinet_visit ends and returns that error. */
 struct cabinet_visitor {
     HRESULT (*begin)(void *user, size_t entry);
     HRESULT (*bytes)(void *user, size_t entry, const uint8_t *data, size_t size);

@@ -78,8 +78,8 @@ static HRESULT read_header(struct opening *o)
     return hr;
 }
 
-/* Counts a block and checks the limit. Normally every block of a folder except the last one holds 32 KB; twice the
-   necessary number of blocks is accepted, because not all writers fill their blocks. Without a limit, a cabinet that
+/* Counts a block and checks the limit. Normally every block of a folder except the last one holds 32 KB. Not all
+   writers fill their blocks, so twice the necessary number of blocks is accepted. Without a limit, a cabinet that
    consists only of block headers could require hundreds of millions of reads. */
 static HRESULT count_block(struct opening *o)
 {

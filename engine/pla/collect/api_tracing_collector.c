@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The API tracing data collector (MS-PLA 3.2.4.10). It consists of a trace collector, whose session enables the event
-   provider of API tracing, and of a watcher that injects that event provider into the program (engine/etw/api_trace.h).
-   The trace collector also provides segments, limits, statistics and the cleanup after a killed host process. This file
-   creates the object with which the trace collector is opened (trace_model). */
+/* The API tracing data collector (MS-PLA 3.2.4.10). It consists of a trace collector and a watcher. The collector's
+   session enables the event provider of API tracing; the watcher injects this event provider into the program
+   (engine/etw/api_trace.h). The trace collector also provides segments, limits, statistics and the cleanup after a
+   killed host process. This file creates the object with which the trace collector is opened (trace_model). */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -66,8 +66,8 @@ static HRESULT read_program(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), with a message that
-   says what the file is. */
+/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): it is not; the
+   message says what the file is. */
 static HRESULT check_format(const char *program)
 {
     struct file *f;

@@ -99,9 +99,9 @@ bool collector_file_is_there(struct object *collector, const char *file);
 bool collector_writes_parts(struct object *collector, const char *file);
 /* Deletes all output files of a collector that is not active. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
-/* Checks whether the collector can run. Fails, naming the collector, if this host OS does not support its kind
-   (HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)) or if it has nothing to collect. Opening such a collector succeeds and
-   collects nothing. */
+/* Checks whether the collector can run. Fails if this host OS does not support its kind
+   (HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)) or if it has nothing to collect. The message names the collector. Opening
+   such a collector succeeds and collects nothing. */
 HRESULT collector_runs(struct object *collector);
 /* Checks everything that can be checked without opening the collector. Call it for all collectors before opening the
    first one. */

@@ -258,7 +258,7 @@ static void work_report(struct configuration_work *c, char *text)
     memory_free(text);
 }
 
-/* Adds the final notes; called one time, after the thread has ended. */
+/* Adds the final notes; called once, after the thread has ended. */
 static void work_report_end(struct configuration_work *c)
 {
     struct work *w = c->work;

@@ -153,8 +153,8 @@ HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct sl
    it. E_ABORT: no more results are needed. */
 HRESULT slow_work_give(struct slow_work *p, void *thing);
 /* Returns the next result, owned by the caller. S_FALSE, with *out NULL: the work has ended, or the collector was
-   stopped. Returns failures of the work with their error text. HRESULT_FROM_WIN32(ERROR_TIMEOUT), naming `what`: there
-   was no result for limit_ms. */
+   stopped. Returns failures of the work with their error text. HRESULT_FROM_WIN32(ERROR_TIMEOUT): there was no result
+   for limit_ms; the message names `what`. */
 HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out);
 void slow_work_abandon(struct slow_work *p);
 

@@ -60,10 +60,10 @@ struct trace_output {
     uint32_t maximum_mb; /* SegmentMaxSize, 0: none */
     bool segmented;      /* the session changes to a new file when one is full, so ETW gets no size limit */
 };
-/* Creates the plan for a collector. E_INVALIDARG (HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER)), naming the property, if
-   no such session is possible: ProcessMode without an event provider or with a kernel provider, two kernel providers, a
-   level above 255, a zero GUID, a filter above 1024 bytes. PLA_E_INVALID_SESSION_NAME: SessionName is not valid. A
-   session of kernel events gets the kernel's name regardless of SessionName. */
+/* Creates the plan for a collector. E_INVALIDARG (HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER)): no such session is
+   possible; the message names the property. Reasons: ProcessMode without an event provider or with a kernel provider,
+   two kernel providers, a level above 255, a zero GUID, a filter above 1024 bytes. PLA_E_INVALID_SESSION_NAME:
+   SessionName is not valid. A session of kernel events gets the kernel's name regardless of SessionName. */
 HRESULT trace_plan_make(struct object *collector, const struct trace_output *output, struct trace_plan *out);
 void trace_plan_free(struct trace_plan *plan); /* zeroes the plan; a zeroed plan is allowed */
 /* Returns whether StreamMode makes the collector write a file. */

@@ -62,7 +62,8 @@ HRESULT collector_get_display_texts(struct object *o, const struct texts *shown,
                                     struct value *out);
 /* Checks a name that people see: at most `most` UTF-16 units, and no bidirectional control characters. */
 HRESULT check_visible_name(const struct property *p, const char *name, size_t most);
-/* Rules for all lists. They fail with E_INVALIDARG, naming the index, and PLA_E_NO_DUPLICATES, naming the string. */
+/* Rules for all lists. They fail with E_INVALIDARG and a message that names the index, or with PLA_E_NO_DUPLICATES and
+   a message that names the string. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
 /* Finds the first string of `a` that is also in `b`, ignoring case; *common NULL: none. */
@@ -73,9 +74,9 @@ HRESULT texts_common(const struct texts *a, const struct texts *b, const char **
 HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c);
 HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends);
 
-/* Checks that all event providers of a trace collector have different GUIDs; otherwise fails with PLA_E_NO_DUPLICATES,
-   naming the GUID. collection_add cannot ensure this, because a client can set the GUID after adding the event provider
-   (MS-PLA 2.2.1). */
+/* Checks that all event providers of a trace collector have different GUIDs. Otherwise fails with PLA_E_NO_DUPLICATES
+   and a message that names the GUID. collection_add cannot ensure this, because a client can set the GUID after adding
+   the event provider (MS-PLA 2.2.1). */
 HRESULT trace_check_providers(struct object *collector);
 
 #endif

@@ -30,8 +30,8 @@ void member_note(struct member *m, HRESULT hr)
 
 /* ---- messages of collectors ---- */
 
-/* Adds a note and writes an event, but only one time per run and text, so that a missing data source is not reported
-   for each segment. */
+/* Adds a note and writes an event, but only once per run and text, so that a missing data source is not reported for
+   each segment. */
 static void member_note_once(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct member *m = user;

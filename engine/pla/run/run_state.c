@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared section of a run, and the state machine of its phases. Other processes can write anything to the section.
-   Therefore each value is copied one time, validated and only then used, every loop has a limit, and the section is not
-   used to identify the host process (run_host_find). */
+   Therefore each value is copied once, validated, and only then used. Every loop has a limit. The section is not used
+   to identify the host process (run_host_find). */
 #include "engine/pla/run/run_state.h"
 
 #include "engine/base/assert.h"

@@ -102,7 +102,7 @@ HRESULT segment_tasks_validate(struct object *set, struct object *issues);
 /* Starts the task of the segment's definition. Writes event 1007. On failure writes event 1008 and adds a note. */
 void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e);
 /* Removes tasks that have exited or exceeded their timeout. Writes event 1008 and adds a note for a task that failed or
-   exceeded its timeout; the latter keeps running. False: no task is left. */
+   exceeded its timeout. A task that exceeded its timeout keeps running. False: no task is left. */
 bool segment_tasks_look(struct segment_tasks *t);
 void segment_tasks_release(struct segment_tasks *t); /* releases all tasks without waiting */
 

@@ -59,7 +59,7 @@ static void export_free(struct set_export *x)
     memory_free(x);
 }
 
-/* Releases a reference, and frees the export with the last one. Call it under the lock; it releases the lock. */
+/* Releases a reference; frees the export if it was the last one. Call it under the lock; it releases the lock. */
 static void export_unref(struct set_export *x)
 {
     const bool last = --x->holders == 0;

@@ -49,7 +49,7 @@ bool run_take_ended(struct run *r);
 
 /* ---- the loop ---- */
 
-/* Samples until the run is over. Calls `began` one time, after the first samples. */
+/* Samples until the run is over. Calls `began` once, after the first samples. */
 void run_loop(struct run *r, void (*began)(void *user), void *user);
 
 #endif

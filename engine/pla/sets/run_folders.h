@@ -29,9 +29,9 @@ struct run_pass {
     HRESULT (*failed)(void *user, const char *folder, HRESULT hr);
     void *user;
 };
-/* Runs one pass; writes an event for each step. Returns the first failure of a folder, except failures to send a
-   cabinet (MS-PLA 3.2.4.3), or the reason why no pass was run, such as HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION) if
-   another pass is running. */
+/* Runs one pass; writes an event for each step. Returns the first failure of a folder; failures to send a cabinet do
+   not count (MS-PLA 3.2.4.3). If no pass was run, returns the reason, such as HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)
+   if another pass is running. */
 HRESULT run_folders_pass(const struct run_pass *pass);
 
 /* ---- properties without effect ---- */

@@ -245,7 +245,7 @@ static HRESULT check_export_url(struct object *o, const char *url)
 }
 
 /* Moves the credentials of an export to the set's secret. They are stored like those of a data source, under a name
-   that no collector can have, and are used only for exactly the same URL, because another server must not get them. */
+   that no collector can have. They are used only for exactly the same URL, because another server must not get them. */
 static HRESULT take_out_export(struct object *o, const struct set_secret *old, struct set_secret *secret,
                                struct set_credentials_change *out)
 {

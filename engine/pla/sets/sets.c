@@ -61,7 +61,7 @@ HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *c
     return S_OK;
 }
 
-/* Checks a server's name. The classes of MS-PLA have a namespace and only return the server's name, without using it
+/* Checks a server's name. The classes of MS-PLA have a fixed namespace. They return the server's name but do not use it
    (MS-PLA 3.2.4.1.53, 3.2.4.1.54), because a client may know its computer by any name. For the other classes, the verbs
    check whether they can use that server. */
 static HRESULT check_server(const struct set_verbs *verbs, const char *category, const char *server)
@@ -225,8 +225,8 @@ static HRESULT check_counter_paths(struct object *set, struct object *issues)
     return hr;
 }
 
-/* Marks the LatestOutputLocations of the collectors as not set by a client: the values that a client set are now in the
-   run record, or a new run has replaced them. */
+/* From now on, the LatestOutputLocations of the collectors count as not set by a client. The client's values are now in
+   the run record, or a new run has replaced them. */
 void sets_forget_latest(struct object *o)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;

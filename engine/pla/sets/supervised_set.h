@@ -96,9 +96,9 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
 /* Works like supervised_set_read, with the text of the definition. Reads the run record only if `has_record` is
    true. */
 HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
-/* Call after a read with the result `hr`. Schedules the next read of an unreadable definition, and reports one time
-   that the set's schedule is suspended, but not while a writer may be writing the file. `changed`: the text differs
-   from that of the previous read. */
+/* Call after a read with the result `hr`. Schedules the next read of an unreadable definition, and reports once that
+   the set's schedule is suspended. Does not report it while a writer may still be writing the file. `changed`: the text
+   differs from that of the previous read. */
 void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed);
 /* Computes `due` and `expiry`. S_FALSE: the start at *missed was missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
@@ -121,8 +121,8 @@ struct supervisor_lock {
     uint64_t waiting_since; /* clock_monotonic_ms since which no supervisor was seen; 0: not waiting */
     bool reported;
 };
-/* Tries one time to become the supervisor; call it repeatedly. True: this process supervises until
-   supervisor_lock_release. Writes one event if a process that does not supervise holds a lock for several seconds. */
+/* Tries once to become the supervisor; call it repeatedly. True: this process supervises until supervisor_lock_release.
+   Writes one event if a process that does not supervise holds a lock for several seconds. */
 bool supervisor_lock_try(struct supervisor_lock *l, const char *data_folder);
 void supervisor_lock_release(struct supervisor_lock *l, const char *data_folder);
 

@@ -97,7 +97,7 @@ struct supervisor {
     bool scanned;
     bool more_ahead;                     /* whether more host processes must be prepared */
     struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
-    struct second_look left[SPACES_MAX]; /* second looks for files that could not be moved to their places */
+    struct second_look left[SPACES_MAX]; /* next tries for files that could not be moved to their places */
     uint64_t compared;                   /* clock_monotonic_ms of the last full comparison */
     int64_t utc;                         /* when the clocks were last read */
     uint64_t ticks;                      /* clock_monotonic_ms at that time */

@@ -33,7 +33,7 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
 /* Finds the running session with that name, which may be a private session. S_FALSE, with *out empty: none. */
 HRESULT trace_set_find(const char *name, struct trace_session *out);
 /* Applies the set's properties to the running session. Properties that ETW cannot change are ignored if Commit reports
-   them as ignored (MS-PLA 2.2.2.11). E_INVALIDARG, naming the property, if it can neither be changed nor ignored.
+   them as ignored (MS-PLA 2.2.2.11). E_INVALIDARG: a property can neither be changed nor ignored; the message names it.
    `stored`: all properties that cannot be changed, including the file, apply to the next start. */
 HRESULT trace_set_update(struct object *set, const struct trace_session *running, bool stored);
 /* Flushes the session (MS-PLA 2.2.2.3, plaFlushTrace). PLA_E_DCS_NOT_FOUND: the session does not exist. */
