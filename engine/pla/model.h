@@ -411,7 +411,7 @@ HRESULT set_check_limits(struct object *set);
 
 /* Returns RootPath, or its default if it is empty, with unexpanded variables. Borrowed from the set. */
 const char *set_root(const struct data_collector_set *set);
-/* Returns whether a start creates RootPath if it is missing: only below %systemdrive%\PerfLogs, which published
+/* Returns whether a start creates a missing RootPath. It does so only below %systemdrive%\PerfLogs, which published
    templates and Windows' wizard use. Elsewhere a mistyped path must not create folders. `root` contains no
    variables. */
 bool set_creates_root(const char *root);
@@ -476,7 +476,7 @@ HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
 HRESULT set_list_counters(struct object *set, struct texts *counters, uint64_t *interval_ms);
 
 /* Checks the program of an API tracing collector as Commit and Start do, and returns its expanded path from
-   memory_alloc. Error texts do not name the property. PLA_E_PROPERTY_CONFLICT: no program is set;
+   memory_alloc. Error texts do not name the property. PLA_E_PROPERTY_CONFLICT: no program is set. Also fails with
    PLA_E_NETWORK_EXE_NOT_VALID, PLA_E_EXE_FULL_PATH_REQUIRED, PLA_E_EXE_PATH_NOT_VALID. */
 HRESULT api_tracing_program(const struct object *collector, char **out);
 

@@ -25,12 +25,12 @@ struct run_state {
     uint64_t samples, samples_lost;
     int64_t started_utc;
     uint64_t phase_since; /* clock_monotonic_ms */
-    uint64_t stop_since;  /* time of the stop request, same clock; 0: none; set by run_section_read */
+    uint64_t stop_since;  /* clock_monotonic_ms of the stop request; 0: none; set by run_section_read */
     char location[520];   /* output folder of the current run, UTF-8 */
 };
 
-/* Returns how many milliseconds a caller waits for a start, stop or update: the environment variable
-   OPENPLA_WAIT_SECONDS, for slow machines, or `otherwise` if it is not set. */
+/* Returns how long a caller waits for a start, stop or update, in milliseconds. On slow machines the environment
+   variable OPENPLA_WAIT_SECONDS can set this time; if it is not set, returns `otherwise`. */
 uint32_t run_wait_ms(uint32_t otherwise);
 #define RUN_START_WAIT_MS  30000
 #define RUN_STOP_WAIT_MS   60000

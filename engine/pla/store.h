@@ -42,7 +42,7 @@ struct set_access_object {
 HRESULT set_access_check(const struct access_subject *who, enum set_access_verb verb,
                          const struct set_access_object *set);
 /* Checks whether `who` may replace the set's definition with one whose Security is `security`. A caller who may change
-   Security needs no right to change the set now if the new Security grants this right. */
+   Security does not need the right to change the set yet; it is sufficient if the new Security grants it. */
 HRESULT set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
                                 const char *security);
 /* Checks whether `who` may create a set. Only administrators may create sets that start with the system (`boot`). */
@@ -66,8 +66,8 @@ char *set_access_creator_security(const char *sid);
    the caller's spelling. */
 HRESULT store_split_name(const char *full, const char **space, char **name);
 /* Checks further rules for names of new sets: at most STORE_NAME_MAX UTF-16 units, which fit into a host process's
-   command line and an ETW session name, and no bidirectional control characters. E_INVALIDARG. Existing sets, such as
-   other programs' trace sessions, can be queried and deleted by any name. */
+   command line and an ETW session name, and no bidirectional control characters. E_INVALIDARG: the name violates a
+   rule. Existing sets, such as other programs' trace sessions, can be queried and deleted by any name. */
 #define STORE_NAME_MAX 1024
 HRESULT store_check_new_name(const char *name);
 
@@ -165,7 +165,7 @@ void store_note_sound(const char *space, const struct stored_set *set);
 HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char **name);
 void stored_stamps_free(struct stored_stamps *stamps);
 /* Adds `name` to a definition file. A definition contains the set's name, because the file name does not preserve case.
-   It lacks the name if the store moved it to its place before the program that wrote it had finished. Does nothing
+   The name is missing if the store moved the file to its place before the writing program had finished. Does nothing
    unless the definition is complete and has no name. */
 HRESULT store_complete_name(const char *space, const char *name);
 /* A position in the changes of a namespace. Zero-initialise. */
@@ -294,8 +294,8 @@ HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
 void set_account_free(struct set_account *a);
 /* Appends the line to the XML (from memory_alloc) unless it would be empty. On failure the XML is unchanged. */
 HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size);
-/* Adds to `keys` everything in the text that looks like a secret's key in such a line, wherever it is, so that no key
-   in a corrupt file is missed. E_OUTOFMEMORY. */
+/* Adds to `keys` everything that looks like a secret's key in such a line, anywhere in the text, so that no key in a
+   corrupt file is missed. E_OUTOFMEMORY. */
 HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys);
 
 /* ---- sets of the namespace System ---- */
@@ -347,10 +347,10 @@ struct store_finding {
     HRESULT repaired;
     const char *to;
 };
-/* Checks all namespaces, each under its lock, and calls `each` for every finding; its failure ends the check. `repair`:
-   also repairs what can be repaired without loss. Moves unreadable files, and files without a set, to the folder
-   `aside` of the data folder. Run records without a set stay, because serial numbers would be repeated without them.
-   Definitions are never deleted. */
+/* Checks all namespaces, each under its lock, and calls `each` for every finding; if `each` fails, the check ends.
+   `repair`: also repairs what can be repaired without loss. Moves unreadable files, and files without a set, to the
+   folder `aside` of the data folder. Run records without a set stay, because serial numbers would be repeated without
+   them. Definitions are never deleted. */
 HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif

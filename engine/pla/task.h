@@ -88,7 +88,7 @@ void task_program_free(struct task_program *p);
 HRESULT task_name_check(const char *name, const char **bare);
 /* Saves the task under d->name. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): the task exists and `replace` is false. */
 HRESULT task_store_save(const struct task_definition *d, bool replace);
-/* Loads the definition of a task. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): there is no such task; the message names
+/* Loads the definition of a task. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the task does not exist; the message names
    it. Also fails with the errors of task_definition_read; the path of the file precedes their messages. */
 HRESULT task_store_load(const char *name, struct task_definition *out);
 HRESULT task_store_remove(const char *name);

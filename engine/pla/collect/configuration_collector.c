@@ -149,8 +149,8 @@ static void collect(void *user)
 
 /* ---- opening ---- */
 
-/* Empties an existing file, but only if it contains a configuration document. A user could lose other data, because any
-   file can have that name. */
+/* Empties an existing file, but only if it contains a configuration document. Otherwise a user could lose other data,
+   because any file can have that name. */
 static HRESULT empty_file(struct work *w)
 {
     static const char begins[] = "<?xml", report[] = "<Report name=\"configuration\"";
@@ -352,7 +352,7 @@ const struct collector_kind configuration_collector_kind = {
 
 /* ---- slow work ---- */
 
-/* Milliseconds between two checks of the consumer whether it should stop. */
+/* Milliseconds between the consumer's checks for a stop request. */
 #define LOOK_MS 50
 
 struct slow_work {

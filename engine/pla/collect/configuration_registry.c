@@ -11,8 +11,8 @@
 
 /* Windows' limit for the depth of keys. A deeper path must be a cycle. */
 #define DEEPEST      512
-/* Stop reading a key after this many subkeys or values more than it had at the beginning. Otherwise reading might never
-   end while other processes add to the key. */
+/* While a key is read, it may gain this many subkeys or values; after that, reading stops. Otherwise reading might
+   never end while other processes add to the key. */
 #define NEW_ONES     65536
 #define FAR_LIMIT_MS 30000
 #define GONE         HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
@@ -300,7 +300,7 @@ static HRESULT open_far(void *user, struct slow_work *p)
     return hr == S_OK ? slow_work_give(p, key) : hr;
 }
 
-/* Opens the key that the first `bytes` bytes of path->key name, for reading. */
+/* Opens a key for reading: the first `bytes` bytes of path->key are its path. */
 static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out)
 {
     static const struct slow_work_kind kind = {open_far, close_key, far_key_free};
@@ -339,7 +339,7 @@ static size_t folder_bytes(const char *text, size_t bytes)
     return bytes ? bytes - 1 : 0;
 }
 
-/* Reports a missing value or key. The first `found` bytes of path->key name a key that exists. */
+/* Reports a missing value or key. The first `found` bytes of path->key are the path of a key that exists. */
 static HRESULT put_missing(struct walk *w, size_t found)
 {
     const char *text = w->path->key;
@@ -359,8 +359,8 @@ static HRESULT put_missing(struct walk *w, size_t found)
     return hr;
 }
 
-/* Writes one value. The value's name may contain backslashes, for example if it is a path. The key is therefore the
-   longest beginning of the entry that names an existing key. */
+/* Writes one value. The value's name may contain backslashes, for example if it is a path. Therefore the longest
+   possible key is tried first, then shorter ones, until a key exists. */
 static HRESULT put_one(struct walk *w)
 {
     const char *text = w->path->key;

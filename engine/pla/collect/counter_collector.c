@@ -84,7 +84,7 @@ static void refusals_add(void *user, HRESULT reason, const char *subject, const 
 }
 
 /* Opens the query with the counters that can be added; notes and skips the others (DECISIONS 16). Fails if no counter
-   can be added (DECISIONS 34), unless new instances or other computers are watched. */
+   can be added (DECISIONS 34), unless the collector watches for new instances or for other computers. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
                           const struct collect_context *context, struct texts *elsewhere)
 {

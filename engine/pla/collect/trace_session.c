@@ -313,7 +313,7 @@ static HRESULT session_control(const struct etw_api *etw, const struct trace_tar
     error_clear();
     const ULONG result = etw->ControlTraceW(t->handle, t->handle ? NULL : name, &b->p, code);
     memory_free(name);
-    /* ERROR_MORE_DATA: a name was too long for the block and was cut off; the call has succeeded otherwise. */
+    /* ERROR_MORE_DATA: a name was too long for the block and was cut off; otherwise the call has succeeded. */
     return result == ERROR_SUCCESS || result == ERROR_MORE_DATA ? S_OK : failed(result, t->name);
 }
 

@@ -286,7 +286,7 @@ HRESULT collector_created(struct object *o)
     return S_OK;
 }
 
-/* Returns the display strings, or the list itself if it has a different number of items. */
+/* Returns the display strings. If `list` has a different number of items, returns `list` itself. */
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out)
 {

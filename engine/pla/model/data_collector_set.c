@@ -136,7 +136,7 @@ static HRESULT set_get_display_name(struct object *o, const struct property *p, 
     return object_get_field(o, &o->class->properties[IDataCollectorSet_DisplayName], out);
 }
 
-/* Reads the element with the unresolved form. It takes precedence over the resolved form if it is a reference
+/* Reads the element with the unresolved form. If that form is a reference, it takes precedence over the resolved form
    (behaviour 5). */
 static HRESULT read_unresolved(struct object *o, int index, const char *text)
 {

@@ -650,7 +650,7 @@ bool object_take_outstanding(struct object *o, struct object *from, atomic_bool 
     bool was = atomic_load(outstanding);
     if (was)
         object_take_rows(o, from, true);
-    atomic_store(outstanding, false); /* last: a thread that reads false without the lock must see the new rows */
+    atomic_store(outstanding, false); /* done last: a thread that reads false without the lock must see the new rows */
     object_unlock(o);
     return was;
 }

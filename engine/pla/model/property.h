@@ -15,7 +15,7 @@ enum property_kind {
     PROPERTY_I32,
     PROPERTY_U32,
     PROPERTY_U64,
-    PROPERTY_ENUM,  /* a value that is not in its list is rejected with E_INVALIDARG (DECISIONS 2) */
+    PROPERTY_ENUM,  /* a value outside the enumeration is rejected with E_INVALIDARG (DECISIONS 2) */
     PROPERTY_FLAGS, /* undefined bits are masked off */
     PROPERTY_TEXT,
     PROPERTY_TEXTS,

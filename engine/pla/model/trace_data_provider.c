@@ -68,7 +68,7 @@ static HRESULT report_value(const struct validation *v, const struct property *p
     return validation_report(v, hr, p->name, why.text);
 }
 
-/* Checks the kernel provider's KeywordsAny. They are 32-bit flags. In a flag array each flag is an item (MS-PLA
+/* Checks the kernel provider's KeywordsAny. Its values are 32-bit flags; in a flag array each flag is an item (MS-PLA
    2.2.2.11, note 2). */
 static HRESULT validate_kernel(const struct validation *v, const struct trace_data_provider *p)
 {

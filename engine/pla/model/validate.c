@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Validation: finds the errors in a set's properties that Commit reports, object by object (MS-PLA 2.2.2.11; behaviour
-   6). */
+/* Validation: finds the errors that Commit reports in the properties of a set, object by object (MS-PLA 2.2.2.11;
+   behaviour 6). */
 #include "engine/pla/model/validate.h"
 
 #include "engine/base/memory.h"

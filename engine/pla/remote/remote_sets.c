@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What a set keeps about the other computer. The set's lock protects the fields. */
+/* The data that a set stores about the other computer. The set's lock protects the fields. */
 struct remote_binding {
     struct remote_server *server; /* NULL: the set is not bound to another computer */
     struct orpc_object *object;   /* bound to the set's name; NULL: not created yet, or no longer existing */
@@ -279,9 +279,9 @@ static HRESULT commit_object(struct orpc_object *object, const char *xml, const 
     return hr;
 }
 
-/* Returns the mode for the server. A set in the Session namespace that is not running exists only in set objects. The
-   new server object does not know a set that this object committed earlier, so a mode that allows changes must also
-   allow creating the set. */
+/* Returns the mode for the server. A set of the namespace Session is not stored; if it is not running, it exists only
+   in set objects. The new server object does not know a set that this object committed earlier, so a mode that allows
+   changes must also allow creating the set. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE || !remote_sets_is_bound(o))

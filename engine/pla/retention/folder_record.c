@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define MARK_FIRST FOLDER_MARK_FIRST
-#define MARK_MOST  4096 /* bytes in the part of the mark that identifies the folder */
+#define MARK_MOST  4096 /* maximum bytes of the mark's first part, which identifies the folder */
 enum { FIELDS = 5 };    /* fields before the name */
 
 static void record_clear(struct folder_record *r)

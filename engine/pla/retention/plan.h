@@ -171,7 +171,7 @@ struct folder_work {
    do. */
 
 /* Packs reports and data into the folder's cabinet, reports first. Writes the cabinet under a temporary name, reads it
-   back and compares it with the files, and renames it. Leaves nothing behind on failure. Fails with
+   back, compares it with the files, and then renames it. Leaves nothing behind on failure. Fails with
    PLA_E_CABAPI_FAILURE, also if a file that no run created has the cabinet's name. */
 HRESULT folder_pack(const struct folder_work *w);
 /* Deletes the data files of runs, and subfolders that become empty. `packed`: first checks that the cabinet contains

@@ -104,7 +104,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
     uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0, attach = 0;
-    /* if Description refers to a string resource, object_get returns the string, which people can read */
+    /* If Description refers to a string resource, object_get returns the string itself. */
     HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);

@@ -133,8 +133,8 @@ void start_report_close(struct start_report *r); /* NULL is allowed */
 void start_report_accept(struct start_report **r);
 /* Host process: reports which collector it is opening, "": none. `r` may be NULL. */
 void start_report_opening(struct start_report *r, const char *collector);
-/* Host process: sends the result of the start, with error_text(hr) on failure, closes the report and clears *r, so
-   that a host process killed later leaves no section behind. *r may be NULL. */
+/* Host process: sends the result of the start, with error_text(hr) on failure. Closes the report and clears *r, so that
+   no section remains if the host process is killed later. *r may be NULL. */
 void start_report_send(struct start_report **r, HRESULT hr);
 /* Starter: waits for the result of the host process, and returns it with its error text. `accepted`: returns S_OK as
    soon as the host process has locked the set. OPENPLA_E_HOST_DIED: the host process exited without a report. After

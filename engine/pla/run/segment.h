@@ -20,9 +20,9 @@ struct segment {
 };
 /* Reserves the next serial number, creates the folder, opens the collectors, and writes the run record before the first
    sample. For the first segment of a run, the record is complete in one write before any collector is opened. On
-   failure no file, folder or serial number is used. `follows`: the segment continues a run. Fails as output_check_root,
-   output_file and collector_open do, and with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (a file exists) and
-   E_ACCESSDENIED.
+   failure no file or folder remains, and the serial number stays unused. `follows`: the segment continues a run. Fails
+   as output_check_root, output_file and collector_open do, and with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (a file
+   exists) and E_ACCESSDENIED.
 
    `previous`: the previous segment, or NULL. If it has the same definition, it must have been completed; its rates and
    grids continue, and the caller must close it in any case. If it has another definition, its collectors may be active,

@@ -34,7 +34,7 @@ static bool record_says_running(const struct run *r)
     struct run_record record;
     HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
     if (FAILED(hr))
-        return !definition_is_damaged(hr); /* unknown: assume that it does */
+        return !definition_is_damaged(hr); /* unknown: assume that it says so */
     bool running = record.running;
     run_record_free(&record);
     return running;
@@ -177,7 +177,7 @@ static void host_finish_run(struct run *r)
     write_last_record(r, S_OK, NULL);
     if (r->ended) {
         if (location && run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
-            error_clear(); /* a lost report will not be noticed if this process is killed */
+            error_clear(); /* if this process is killed, nobody will notice that the report is lost */
         run_move(r, STEP_COMPILE);
         ended_segments_wait(r->ended);
         held_clear(&r->set);

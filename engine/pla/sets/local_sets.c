@@ -825,7 +825,7 @@ static HRESULT list_sets(struct object *collection, const struct caller *caller,
     return hr;
 }
 
-/* ---- the verbs; refusals are converted to what the caller may learn ---- */
+/* ---- the verbs; access refusals become E_ACCESSDENIED ---- */
 
 static HRESULT commit_local(struct object *o, const struct caller *caller, const char *space, const char *name,
                             const char *server, uint32_t mode, struct object *issues)

@@ -48,7 +48,7 @@ struct run_ahead;
 
 extern const struct start_zone host_zone; /* the time zone of this computer */
 
-/* The time to read an unusable file again, because its writer may not have finished. The first pause is a second; each
+/* The time at which an unusable file is read again; its writer may not have finished. The first pause is a second; each
    further pause is twice as long, until the periodic scan comes sooner. Zero-initialise. */
 struct second_look {
     uint64_t at;       /* time of the next read, clock_monotonic_ms; 0: not scheduled */

@@ -199,7 +199,7 @@ static bool make_ahead(struct supervisor *v, int64_t now)
     bool made = false;
     for (size_t i = 0; i < v->count; i++) {
         struct supervised_set *s = &v->sets[i];
-        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* due changed, or the set runs already */
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* `due` changed, or the set is running */
             run_ahead_free(s->ahead);
             s->ahead = NULL;
             s->ahead_for = 0;
@@ -512,7 +512,7 @@ static void supervisor_do_due(struct supervisor *v)
     v->more_ahead = make_ahead(v, now);
 }
 
-/* Returns the milliseconds until `at`, but at most `most`, and `most` if `at` is 0. */
+/* Returns the milliseconds until `at`, but at most `most`. If `at` is 0, returns `most`. */
 static uint32_t time_until(uint64_t at, uint64_t ticks, uint32_t most)
 {
     uint64_t left = at > ticks ? at - ticks : 0;

@@ -127,7 +127,7 @@ static HRESULT load_text(const struct set_file *at, char **text, size_t *size)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
-/* Parses the text of the file, and changes it. Without a text, the record is empty and not known. */
+/* Parses the text of the file in place. Without a text, the record is empty and not known. */
 static HRESULT take_text(const struct set_file *at, char *text, size_t size, struct run_record *out)
 {
     struct run_record record = {.known = text != NULL};

@@ -35,7 +35,7 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
 /* Returns the folder for files of that name (without extension), from memory_alloc. */
 char *set_file_place(const char *folder, const char *file);
 
-/* Why the lock is taken. */
+/* The purpose for which the lock is taken. */
 enum set_file_use {
     SET_FILE_READ,   /* works without the lock if the folder is not writable, because files are replaced as a whole */
     SET_FILE_CHANGE, /* for existing files */

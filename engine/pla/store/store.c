@@ -177,7 +177,7 @@ static HRESULT save_both(const struct set_file *at, const struct text_buffer *co
 }
 
 /* Determines the Security of a set. Call it before the namespace's lock is taken, because parsing can take long. *own:
-   free it with memory_free; NULL: not needed. */
+   free it with memory_free; NULL: nothing to free. */
 static HRESULT find_security(const struct written_set *set, char **own, const char **security)
 {
     enum { READABLE_BYTES = 1 << 20 }; /* OpenPLA's XML of up to this size is within all limits of readers */
@@ -356,7 +356,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     return hr;
 }
 
-/* Returns the path in the member of struct set_file at that offset, from memory_alloc; NULL: out of memory. */
+/* Returns a copy of one path of struct set_file; `member` is its offset. From memory_alloc; NULL: out of memory. */
 static char *path_of(const char *space, const char *name, size_t member)
 {
     struct set_file at;

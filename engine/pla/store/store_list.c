@@ -493,7 +493,7 @@ HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, str
         hr = S_FALSE;
     } else if (text && SUCCEEDED(hr)) {
         hr = take_changes(text, size, mark, &found);
-    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* OpenPLA does not write so much: start a new file */
+    } else if (hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE)) { /* not written by OpenPLA: start a new file */
         file_delete(path);
         hr = S_FALSE;
     }
