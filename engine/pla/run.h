@@ -21,7 +21,7 @@ struct run_state {
     enum run_status status;
     enum run_phase phase;
     uint32_t process_id;
-    uint32_t serial_number; /* of the current run */
+    uint32_t serial_number; /* serial number of the current run */
     uint64_t samples, samples_lost;
     int64_t started_utc;
     uint64_t phase_since; /* clock_monotonic_ms */

@@ -183,7 +183,7 @@ const char *const *store_namespaces(void);
 /* The record of a set's runs, stored separately from the definition (DECISIONS 47). */
 struct run_record {
     bool known;                /* false: the set has never run */
-    uint32_t serial_number;    /* of the next run */
+    uint32_t serial_number;    /* serial number of the next run */
     char *latest_location;     /* output folder of the latest run */
     struct texts latest_files; /* latest output file of each collector, by its index; "": none */
     HRESULT last_result;       /* result of the latest start or run */

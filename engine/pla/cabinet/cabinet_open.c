@@ -27,7 +27,7 @@ struct opening {
     uint64_t *folder_ends; /* for each folder, the end of the entries so far, in bytes */
     uint64_t data_end;     /* end of the last folder's blocks */
     size_t folder;         /* folder of the last entry */
-    uint64_t blocks;       /* so far */
+    uint64_t blocks;       /* blocks counted so far */
 };
 
 HRESULT cabinet_fault(const struct cabinet *c, const char *what)

@@ -17,7 +17,7 @@ struct writer {
     size_t folder, folders;
     uint64_t at;            /* position of the next block */
     uint64_t taken;         /* bytes in this folder */
-    size_t blocks;          /* in this folder */
+    size_t blocks;          /* blocks in this folder */
     size_t history, filled; /* bytes in `before` and in `block` */
     uint8_t before[CABINET_BLOCK_MAX], block[CABINET_BLOCK_MAX];
     uint8_t packed[CABINET_BLOCK_BYTES + CABINET_PACKED_MAX];
@@ -47,7 +47,7 @@ static HRESULT pack_block(struct writer *w, size_t *size)
     }
     if (rc != Z_OK && rc != Z_BUF_ERROR)
         return error_set(E_FAIL, "zlib: cannot pack a block (%d)", rc);
-    out[2] = 1; /* final block, stored */
+    out[2] = 1; /* final block, not compressed */
     put_u16(out + 3, (uint16_t)w->filled);
     put_u16(out + 5, (uint16_t)~w->filled);
     memcpy(out + 2 + STORED_HEAD, w->block, w->filled);

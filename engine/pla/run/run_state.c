@@ -393,7 +393,7 @@ char *run_figures_text(const char *space, const char *name)
 
 struct way {
     HRESULT hr;
-    enum run_phase next; /* valid with S_OK */
+    enum run_phase next; /* valid if `hr` is S_OK */
 };
 
 #define TO(phase)                                                                                                      \

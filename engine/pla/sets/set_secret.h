@@ -10,7 +10,7 @@
 struct set_secret {
     char *set;            /* namespace and folded name */
     char *by;             /* the account that committed the password */
-    char *sid;            /* of the set's account, if the host OS provides it; NULL: unknown */
+    char *sid;            /* SID of the set's account, if the host OS provides it; NULL: unknown */
     char *password;       /* NULL: the set runs under the service's account */
     struct texts sources; /* three strings each: collector, data source without its secrets, secrets */
 };
