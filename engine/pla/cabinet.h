@@ -74,7 +74,7 @@ const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t ind
 
 /* Extracts all entries into the folder, and creates the folder if it is missing. Writes the files to a new subfolder
    first, and moves them to the folder when all of them are complete. Replaces nothing. Before it writes anything, fails
-   with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if it would have to replace a file or folder, or with
+   with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if one of the cabinet's top-level files or folders already exists, or with
    HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is too little space. Never follows links below the folder. Read-only is
    the only attribute that is preserved. On failure an existing folder is unchanged, and folders that were created are
    removed again. */
