@@ -176,7 +176,7 @@ HRESULT collection_remove(struct object *collection, size_t index);
 HRESULT collection_remove_object(struct object *collection,
                                  struct object *item); /* E_INVALIDARG: not in the collection */
 void collection_clear(struct object *collection);
-/* Exchanges the items of two collections of one class and one lock. */
+/* Exchanges the items of two collections that have the same class and lock. */
 void collection_exchange(struct object *a, struct object *b);
 /* Returns references to all current items; *list is from memory_alloc. */
 HRESULT collection_snapshot(struct object *collection, struct object ***list, size_t *count);
@@ -285,7 +285,7 @@ struct collection {
 struct data_collector_set_collection {
     struct object object;
     struct items items;
-    const char *category; /* as in a set */
+    const char *category; /* as in struct data_collector_set */
     const struct set_verbs *verbs;
 };
 
@@ -433,8 +433,9 @@ void name_context_free(struct name_context *context);
    issue; for an unknown element, adds an issue. OPENPLA_E_MALFORMED_XML: the message contains line and reason, and the
    set is unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* Works like set_from_xml, for XML that OpenPLA's engine wrote from a live trace session or an autologger. Also accepts
-   the session's statistics, and names and sizes that a client cannot set. */
+/* Works like set_from_xml, for a set in Session or Autosession whose XML was written from a trace session or an
+   autologger, by this process or by the server of another computer. Also accepts the session's statistics, and names
+   and sizes that a client cannot set. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* Creates a set from the XML and discards the issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
@@ -451,8 +452,8 @@ char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
 /* Writes UTF-8 without an XML declaration; empty elements are <X/>. *xml is from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
-/* Writes the XML that another process needs to commit the same set. Omits live state, and values that the XML only
-   displays. Keeps them if a client has written them (DECISIONS 13). `secrets`: includes the passwords of data sources.
+/* Writes the XML that another process needs to commit the same set. Omits values that the XML only displays. Omits
+   live values, too, unless a client has written them (DECISIONS 13). `secrets`: includes the passwords of data sources.
    Does not call the set's verbs. */
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* Writes the XML for the store. Omits live state, which is in the run record. */

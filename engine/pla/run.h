@@ -34,7 +34,7 @@ struct run_state {
 uint32_t run_wait_ms(uint32_t otherwise);
 #define RUN_START_WAIT_MS  30000
 #define RUN_STOP_WAIT_MS   60000
-#define RUN_REPORT_WAIT_MS 600000 /* a stop waits this long for the data manager */
+#define RUN_REPORT_WAIT_MS 600000 /* how long a stop waits for the data manager */
 
 /* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
    variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents it.
@@ -111,7 +111,7 @@ HRESULT run_host_find(const char *space, const char *name, struct run_host *out)
    later. */
 bool run_host_lives(const struct run_host *host);
 /* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not the
-   set's host process. E_ACCESSDENIED: it runs another program; the message names both programs. */
+   set's host process. E_ACCESSDENIED: it runs another program, which the message names. */
 HRESULT run_host_end(const char *space, const char *name, const struct run_host *host);
 /* Returns the path of the program that runs sets: the environment variable OPENPLA_HOST, or the program in the module's
    folder. From memory_alloc; NULL when out of memory. */

@@ -56,8 +56,8 @@ struct collect_context {
        appear, the collector requests a new segment, but not within this many seconds after the collector was opened. 0:
        never. Other formats add instances to the log. */
     uint32_t new_instances_seconds;
-    /* Like new_instances_seconds, but for computers that could not be reached when the log was created, and for all
-       formats. 0: 60 s. */
+    /* Like new_instances_seconds, with two differences: it is for counters of computers that could not be reached when
+       the log was created, and it applies to all formats. 0: 60 s. */
     uint32_t other_computers_seconds;
     bool attach;                    /* an API trace includes processes that are already running */
     uint32_t query_timeout_seconds; /* seconds without results after which a query is abandoned; 0: 60 */
@@ -69,7 +69,7 @@ enum collector_output { WRITES_NOTHING, WRITES_FILE, WRITES_FILES };
 enum collector_end {
     ENDS_WITH_RUN, /* alerts, API traces: complete immediately */
     ENDS_AT_LIMIT, /* counters, traces: when the first segment reaches a limit; without a limit, immediately */
-    ENDS_BY_ITSELF /* configuration: when everything is collected */
+    ENDS_BY_ITSELF /* configuration, and an alert with a single sample: when everything is collected */
 };
 /* The state of a collector: the most urgent one that applies. */
 enum collector_standing {
@@ -82,7 +82,7 @@ enum collector_standing {
 /* Statistics of a collector since it was opened; values that do not apply to its kind are 0. */
 struct collector_figures {
     uint64_t samples;      /* samples written */
-    uint64_t events_lost;  /* MS-PLA 3.2.4.9; also the next four */
+    uint64_t events_lost;  /* this and the next four: MS-PLA 3.2.4.9 */
     uint64_t buffers_lost; /* BuffersLost */
     uint64_t real_time_buffers_lost;
     uint64_t buffers_written;

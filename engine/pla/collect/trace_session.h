@@ -18,7 +18,7 @@ struct trace_enable {
     GUID guid;
     char *name; /* for display: DisplayName, else the GUID; NULL in the plan of a running session */
     uint8_t level;
-    uint64_t any, all; /* KeywordsAny and KeywordsAll; KeywordsAny 0 means all, a running session reports UINT64_MAX */
+    uint64_t any, all; /* KeywordsAny and KeywordsAll; KeywordsAny 0 means all; a running session then has UINT64_MAX */
     uint32_t properties; /* EVENT_ENABLE_PROPERTY_ */
     bool filtered;
     uint32_t filter_type; /* EVENT_FILTER_TYPE_ */
@@ -30,8 +30,8 @@ struct trace_plan {
     GUID guid;                                 /* zero: generate one */
     uint32_t clock;                            /* Wnode.ClientContext: 0 or 1: QPC, 2: system time, 3: cycles */
     uint32_t mode;                             /* LogFileMode: TRACE_MODE_ bits, including unknown bits */
-    uint32_t buffer_kb;                        /* 0: ETW's default (here and in the next two lines) */
-    uint32_t minimum_buffers, maximum_buffers; /* suggestions, MS-PLA notes 28 to 31 */
+    uint32_t buffer_kb;                        /* 0: ETW's default */
+    uint32_t minimum_buffers, maximum_buffers; /* suggestions, MS-PLA notes 28 to 31; 0: ETW's default */
     uint32_t maximum_file;                     /* MB, or KB with TRACE_MODE_USE_KBYTES; 0: none */
     uint32_t flush_timer;                      /* s; ms with TRACE_MODE_USE_MS_FLUSH_TIMER */
     const struct kernel_provider *kernel;      /* the kernel provider whose events are also collected; NULL: none */
@@ -99,8 +99,9 @@ void trace_session_free(struct trace_session *s); /* zeroes the struct; a zeroed
 struct trace_target trace_target_of(const struct trace_session *s);
 
 /* Starts the session and enables its event providers. On failure, stops the session and deletes its file, unless the
-   file existed before. ERROR_ALREADY_EXISTS: a session has that name or GUID. ERROR_NO_SYSTEM_RESOURCES: too many
-   sessions, or too many sessions with the same event provider. */
+   file existed before. ERROR_ALREADY_EXISTS: a session has that name or GUID. ERROR_NO_SYSTEM_RESOURCES: ETW lacks a
+   resource, for example because too many sessions exist, or because too many sessions have enabled one event
+   provider. */
 HRESULT trace_session_start(const struct trace_plan *plan, struct trace_session *out);
 /* ERROR_WMI_INSTANCE_NOT_FOUND: no such session. */
 HRESULT trace_session_query(const struct trace_target *t, struct trace_session *out);
@@ -132,7 +133,7 @@ HRESULT trace_file_check(const char *base, const char *path, bool over);
 HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const char *file), void *user);
 /* Calls trace_file_check for `path` and for all files of the private session. */
 HRESULT trace_file_check_private(const char *base, const char *path, bool over);
-bool trace_file_private_exists(const char *path); /* whether `path` or such a file exists; true if unknown */
+bool trace_file_private_exists(const char *path); /* whether `path` or another of these files exists; true if unknown */
 /* Deletes the files of a private session that is not active. `base` NULL: anywhere. */
 void trace_file_delete_parts(const char *base, const char *path);
 
@@ -146,7 +147,8 @@ HRESULT trace_fill(struct object *set, const struct trace_plan *plan, bool filte
 
 /* ---- plans as autologgers ---- */
 
-/* Creates the plan of the session that the autologger starts, with its enabled event providers. E_OUTOFMEMORY. */
+/* Creates the plan of the session that the autologger starts, with its enabled event providers. Fails only with
+   E_OUTOFMEMORY. */
 HRESULT trace_plan_from_autologger(const struct autologger *a, struct trace_plan *out);
 /* Writes the plan to `a`, which is empty or was read from the registry. Keeps values that a plan does not have, and
    disabled event providers. Generates a Guid if neither the plan nor `a` has one. Discard `a` after a failure. */

@@ -16,7 +16,7 @@
 struct remote_binding {
     struct remote_server *server; /* NULL: the set is not bound to another computer */
     struct orpc_object *object;   /* bound to the set's name; NULL: not created yet, or no longer existing */
-    char *user, *password;        /* set since the last Query; NULL: none */
+    char *user, *password;        /* from SetCredentials since the last Query or Commit; NULL: none */
     char *folder;                 /* sets_folder_key at the time of binding */
 };
 

@@ -20,9 +20,10 @@ struct segment {
 };
 /* Reserves the next serial number, creates the folder, opens the collectors, and writes the run record before the first
    sample. For the first segment of a run, the record is complete in one write before any collector is opened. On
-   failure no file or folder remains, and the serial number stays unused. `follows`: the segment continues a run. Fails
-   as output_check_root, output_file and collector_open do, and with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (a file
-   exists) and E_ACCESSDENIED.
+   failure removes the files and the folder that it has created, and releases the serial number. Exception: an active
+   collector of `previous` whose session was taken over continues with the new file; that file and its folder remain.
+   `follows`: the segment continues a run. Fails as output_check_root, output_file and collector_open do, and with
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (a file exists) and E_ACCESSDENIED.
 
    `previous`: the previous segment, or NULL. If it has the same definition, it must have been completed; its rates and
    grids continue, and the caller must close it in any case. If it has another definition, its collectors may be active,
@@ -42,7 +43,7 @@ void segment_free(struct segment *s); /* frees a closed segment, or one that was
    samples of the next segment are not delayed. */
 
 struct ended_segment {
-    const char *space, *name;       /* of the set, borrowed */
+    const char *space, *name;       /* namespace and name of the set; borrowed */
     struct data_collector_set *set; /* a reference to the segment's definition, which the run may also use */
     uint32_t serial_number;
     char *location;
@@ -78,7 +79,7 @@ void ended_segments_close(struct ended_segments *q);
 /* A set starts a task for each ended segment (MS-PLA 3.2.4.1, Task), on the thread of ended segments. Only a stop of
    the set waits for tasks, for at most OpenPLA.TaskTimeout. */
 
-#define SEGMENT_TASKS_MAX    32 /* maximum that run at once; so many tasks seem to hang, so no more are started */
+#define SEGMENT_TASKS_MAX    32 /* running at once; if there are so many, they probably hang, so no more are started */
 #define TASK_TIMEOUT_USUAL   60 /* seconds */
 #define SEGMENT_TASK_LOOK_MS 100
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define STEP_MS  20
-#define ENDED_MS 5000 /* a terminated process ends within this time */
+#define ENDED_MS 5000 /* a terminated process exits within this time */
 
 uint32_t run_wait_ms(uint32_t otherwise)
 {
@@ -55,9 +55,8 @@ static HRESULT terminate_host(struct process *host, HRESULT hr)
     return error_restore(&why);
 }
 
-/* Writes a failed start to the run record and to the journal, if the host process could not report it itself. Preserves
-   the thread's error
-   text. */
+/* Writes a failed start to the run record and to the journal. Call it only if the host process could not do this
+   itself. Preserves the thread's error text. */
 static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -237,7 +236,7 @@ HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *a
     }
     start_report_let(ahead->report, true);
     hr = await_report(ahead, false);
-    if (hr == OPENPLA_E_HOST_DIED) { /* it died before it took the set, so another one can be started */
+    if (hr == OPENPLA_E_HOST_DIED) { /* it died before it locked the set, so another one can be started */
         run_ahead_free(ahead);
         return run_start(space, name, false);
     }
