@@ -24,7 +24,7 @@ struct cabinet_watch {
 struct cabinet;
 struct cabinet_limits;
 struct cabinet_member {
-    const char *name;    /* path below the folder, with / or \; the same names are valid as in cabinet_open */
+    const char *name;    /* path below the folder, with / or \; cabinet_open must accept the name */
     uint64_t size;       /* bytes to read from the file */
     int64_t written;     /* FILETIME, UTC */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
@@ -58,15 +58,15 @@ struct cabinet_limits {
     const struct cabinet_watch *watch; /* called while a cabinet with many blocks is validated; may be NULL */
 };
 struct cabinet_entry {
-    char *name;          /* UTF-8 with '/'; validated: stays below the target folder on every host OS */
+    char *name;          /* UTF-8 with '/'; was validated, so it stays below the target folder on every host OS */
     uint64_t size;       /* bytes */
     int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet has no valid time */
     uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
 /* Opens the cabinet and validates all headers, names and sizes without extracting anything. Rejects names that lead out
-   of the folder, are invalid on some host OS, or occur twice. Also rejects missing or overlapping blocks, inconsistent
-   sizes, parts of multi-cabinet sets, compression other than MSZIP, and far more blocks than the sizes require. The
-   file stays open, so that the validated file is the one that is extracted. */
+   of the target folder, are invalid on some host OS, or occur twice. Also rejects missing or overlapping blocks,
+   inconsistent sizes, parts of multi-cabinet sets, compression other than MSZIP, and far more blocks than the sizes
+   require. The file stays open, so that the validated file is the one that is extracted. */
 HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, struct cabinet **out);
 void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);

@@ -57,7 +57,8 @@ struct category {
 const struct category *category_of(const char *space);
 /* Returns S_OK if the method is allowed, otherwise refusal->hr with a message that begins with the method. */
 HRESULT category_refuses(const struct refusal *refusal, const char *method);
-/* Fails with PLA_E_DCS_SINGLETON_REQUIRED if the namespace requires exactly one trace collector and the set differs. */
+/* If the namespace requires exactly one trace collector, fails with PLA_E_DCS_SINGLETON_REQUIRED for a set with other
+   collectors or without a collector. */
 HRESULT category_check_collectors(const struct category *c, struct object *set);
 /* Calls set_validate, and adds findings for properties that were set although the namespace does not use them (MS-PLA
    2.2.2.11). `updates`: the commit mode contains plaUpdateRunningInstance. */

@@ -26,7 +26,7 @@ struct set_credentials_change {
    set_to_stored_xml_with_security. `before`: the stored definition of that name; NULL: none.
    PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither an administrator (who may let a set
    run as LocalSystem), nor the user who set the account, nor the account itself. E_ACCESSDENIED: a non-administrator
-   gave a service's account. Also fails with the errors of the logon. On failure the object and the store are
+   gave a service account. Also fails with the errors of the logon. On failure the object and the store are
    unchanged. */
 HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
                                const char *before, size_t before_size, char **xml, size_t *size, char **security,

@@ -41,9 +41,9 @@ HRESULT set_commit(struct object *set, const struct caller *caller, const char *
    OPENPLA_E_MALFORMED_XML, ERROR_FILE_TOO_LARGE or E_ACCESSDENIED, the definition is corrupt or unreadable, and the
    message names its file. An unbound set is then still bound to the name, so that it can be deleted. */
 HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
-/* MS-PLA 3.2.4.1.55 to 57. PLA_E_DCS_NOT_FOUND: the set was never committed or queried (Start: E_INVALIDARG, Stop:
-   PLA_E_DCS_NOT_RUNNING). Delete fails for System sets (E_ACCESSDENIED) and running trace sessions (PLA_E_DCS_IN_USE).
-   Start and Stop fail for Autosession (E_NOTIMPL: MS-PLA 3.2.1). */
+/* MS-PLA 3.2.4.1.55 to 57. If the set was never committed or queried, Delete fails with PLA_E_DCS_NOT_FOUND, Start with
+   E_INVALIDARG, and Stop with PLA_E_DCS_NOT_RUNNING. Delete fails for System sets (E_ACCESSDENIED) and running trace
+   sessions (PLA_E_DCS_IN_USE). Start and Stop fail for Autosession (E_NOTIMPL: MS-PLA 3.2.1). */
 HRESULT set_delete(struct object *set, const struct caller *caller);
 HRESULT set_start(struct object *set, const struct caller *caller, bool synchronous);
 HRESULT set_stop(struct object *set, const struct caller *caller, bool synchronous);
@@ -84,9 +84,9 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
 
 struct set_status {
     uint32_t status;
-    bool is_known; /* false: get the set's Status, which reports why */
+    bool is_known; /* false: `status` could not be read; getting the property Status returns the error */
 };
-/* Reads the Status of each set. For many sets this is much faster than reading each property. E_OUTOFMEMORY. */
+/* Reads the Status of each set. For many sets this is much faster than getting each property. E_OUTOFMEMORY. */
 HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_status *out);
 
 /* ---- helpers for verbs ---- */

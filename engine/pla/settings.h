@@ -26,7 +26,7 @@ enum { ALERT_LOG_CSV, ALERT_LOG_NONE };
 struct run_record;
 /* The data from which the values of read-only settings are computed. */
 struct latest_run {
-    const char *space, *name; /* of the set */
+    const char *space, *name; /* namespace and name of the set */
     const struct run_record *record;
 };
 /* Exactly one of `words`, `unit`, `distance`, `text` and `of_run` is set; it determines the setting's type. */

@@ -62,8 +62,7 @@ char *set_access_creator_security(const char *sid);
 /* Splits "[Namespace\]Name" (MS-PLA; behaviour 4); the default namespace is "Service". Checks the name by DECISIONS
    15: E_INVALIDARG for an empty name, / : * ? " < > |, control characters or another backslash; the message contains
    the name. E_NOINTERFACE for an unknown namespace. *space is static and in canonical spelling; *name is from
-   memory_alloc in
-   the caller's spelling. */
+   memory_alloc and in the caller's spelling. */
 HRESULT store_split_name(const char *full, const char **space, char **name);
 /* Checks further rules for names of new sets: at most STORE_NAME_MAX UTF-16 units, which fit into a host process's
    command line and an ETW session name, and no bidirectional control characters. E_INVALIDARG: the name violates a

@@ -38,18 +38,18 @@ enum {
     FILE_ATTRIBUTES = 14, /* u16 */
     CABINET_BLOCK_BYTES = 8,
     BLOCK_CHECKSUM = 0, /* u32; 0: none */
-    BLOCK_PACKED = 4,   /* u16, bytes that follow */
+    BLOCK_PACKED = 4,   /* u16, bytes of packed data */
     BLOCK_UNPACKED = 6, /* u16 */
 };
 enum {
     CABINET_HAS_PREVIOUS = 1,
     CABINET_HAS_NEXT = 2,
     CABINET_HAS_RESERVE = 4,
-    CABINET_RESERVE_BYTES = 4, /* u16 for the header, u8 for each folder, u8 for each block */
+    CABINET_RESERVE_BYTES = 4, /* sizes of the reserved areas: u16 of the header, u8 of a folder, u8 of a block */
     CABINET_PACKING_MASK = 0x0F,
     CABINET_STORED = 0,
     CABINET_MSZIP = 1,
-    CABINET_NAME_IS_UTF8 = 0x80, /* in addition to Windows' attributes */
+    CABINET_NAME_IS_UTF8 = 0x80, /* attribute bit with this meaning only in cabinets */
     CABINET_NAME_BYTES = 255,
     CABINET_BLOCK_MAX = 32768,                   /* unpacked bytes per block */
     CABINET_PACKED_MAX = CABINET_BLOCK_MAX + 12, /* with MSZIP */

@@ -24,7 +24,7 @@ struct opening {
     uint64_t size; /* size of the cabinet, from its header */
     uint32_t files_at;
     size_t folder_reserve, header_end;
-    uint64_t *folder_ends; /* for each folder, the end of the entries so far, in bytes */
+    uint64_t *folder_ends; /* for each folder: offset in bytes at which its latest entry ends */
     uint64_t data_end;     /* end of the last folder's blocks */
     size_t folder;         /* folder of the last entry */
     uint64_t blocks;       /* blocks counted so far */

@@ -15,7 +15,7 @@
 enum { SCRATCH_FILES = 8, SCRATCH_NAME_MAX = 16 };
 static const char output_name[] = "output";
 
-/* A file that FCI has open: a position in one of OpenPLA's files. */
+/* A file that FCI has opened: one of OpenPLA's open files, with FCI's position in it. */
 struct open_file {
     struct open_file *next;
     struct file *file;

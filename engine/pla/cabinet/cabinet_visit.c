@@ -128,7 +128,7 @@ static HRESULT visit_folder(struct visit *v, const struct cabinet_folder *folder
         if (SUCCEEDED(hr) && i % 32 == 0)
             hr = cabinet_go_on(v->watch, v->done, v->c->bytes);
     }
-    /* The remaining entries must be empty: they follow the last byte. */
+    /* The remaining entries begin after the last byte, so they must be empty. */
     while (SUCCEEDED(hr) && v->entry < end) {
         if (v->begun || v->c->entries[v->entry].size)
             return cabinet_fault(v->c, "was changed after it was opened");

@@ -66,8 +66,8 @@ static HRESULT read_program(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): it is not; the
-   message says what the file is. */
+/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): it is
+   something else; the message says what the file is. */
 static HRESULT check_format(const char *program)
 {
     struct file *f;
@@ -189,7 +189,7 @@ static void note_formatted(struct api_tracing *a, char *text)
     memory_free(text);
 }
 
-/* Adds the counts of an API trace that is replaced because of new settings. The section of the new one counts from
+/* Adds the counts of an API trace that is replaced because of new settings, because the new API trace counts from
    0. */
 static void add_earlier(struct totals *to, struct api_trace *api)
 {

@@ -360,7 +360,7 @@ struct slow_work {
     void *user;
     struct lock lock; /* guards the fields below */
     struct thread_condition changed;
-    void *thing;           /* passed, but not yet taken */
+    void *thing;           /* a result that was passed, but not taken yet */
     bool ended, abandoned; /* the work has ended; its consumer has abandoned it */
     struct error_kept why; /* result of the work */
 };

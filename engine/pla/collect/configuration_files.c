@@ -77,7 +77,7 @@ struct file_copies {
     uint64_t most_bytes;                                                  /* limit for all copies; 0: none */
     uint64_t bytes;                                                       /* size of all copies so far */
     struct number_table numbers;                                          /* next number for each file name */
-    char *buffer, *below;        /* subfolder of `folder` for the next copy; NULL: none */
+    char *buffer, *below;        /* below: subfolder of `folder` for the next copy; NULL: none */
     uint32_t folders, in_folder; /* number of subfolders; copies in the current one */
 };
 struct file_copy {
@@ -458,7 +458,7 @@ static HRESULT collection_walk(struct collection *c)
 {
     struct configuration_source_context const *context = c->context;
     HRESULT hr = folder_mark_seen(c, context->output_folder);
-    /* The output folder is skipped, except if the entry names that folder itself. */
+    /* The output folder is skipped, unless the entry names that folder itself. */
     struct folder_identity from, to;
     if (SUCCEEDED(folder_identify(c->folder, &from)) && SUCCEEDED(folder_identify(context->output_folder, &to)) &&
         from.volume == to.volume && from.number == to.number)

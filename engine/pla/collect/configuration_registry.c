@@ -235,7 +235,7 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
 }
 
 /* Returns whether the entry is Wow6432Node in the 32-bit view. If that view contains this key, it is only another name
-   of its parent. */
+   for its parent. */
 static bool leads_back(const struct walk *w)
 {
     static const char name[] = "Wow6432Node";

@@ -60,7 +60,7 @@ static HRESULT counter_collector_close(struct collector *c)
 struct refusals {
     const struct collect_context *context;
     struct error_kept first; /* the first failure; S_OK: none */
-    struct texts elsewhere;  /* those counters that belong to other computers */
+    struct texts elsewhere;  /* the counters among them that belong to other computers */
     bool failed;             /* out of memory */
 };
 
@@ -113,8 +113,9 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                              paths->count, refusals.first.text);
 }
 
-/* Returns whether the next segment continues the log: only for a database without a size limit. If the database is
-   unavailable, the samples that wait for it are not lost when a segment ends, and no segment has to wait. */
+/* Returns whether the next segment continues the log: only for a database without a size limit. Then, if the
+   database is unavailable, the samples that wait for it are not lost when a segment ends, and no segment has to
+   wait. */
 static bool log_goes_on(const struct counter_collector *cc)
 {
     return !cc->format->is_file && !cc->options.max_bytes && cc->log;

@@ -231,8 +231,8 @@ static uint32_t file_modes(const struct trace_data_collector *c, const struct tr
     const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
     const uint32_t circular = c->LogCircular && !append && output->maximum_mb && !output->segmented;
     uint32_t mode = append | (circular ? TRACE_PLAN_OF_LogCircular : TRACE_MODE_SEQUENTIAL);
-    /* A file that is appended to is not preallocated, because it already has a size. Neither are segments, because the
-       next file is created when the previous one is full. */
+    /* A file that is appended to is not preallocated, because it already has a size. A file of a segment is not
+       preallocated, because the next file is created when the previous one is full. */
     if (c->PreallocateFile && output->maximum_mb && !append && !output->segmented)
         mode |= TRACE_PLAN_OF_PreallocateFile;
     return mode;
@@ -442,7 +442,7 @@ static HRESULT fill_filter(struct object *provider, const struct trace_enable *e
         p->FilterData.count == data.count && (!data.count || !memcmp(p->FilterData.items, data.items, data.count));
     object_unlock(provider);
     if (same && (from != 0) == (p->FilterType < EVENT_FILTER_TYPE_SCHEMATIZED))
-        return S_OK; /* FilterType may contain more than the header's number */
+        return S_OK; /* keep FilterType, of which the header contains only 16 bits */
     p->FilterType = from ? head.Id : e->filter_type;
     HRESULT hr = bytes_copy(&v.bytes, &data);
     if (SUCCEEDED(hr))
@@ -531,7 +531,7 @@ static uint32_t stream_of(const struct trace_plan *plan)
 
 static void fill_modes(struct trace_data_collector *c, const struct trace_plan *plan)
 {
-    uint32_t own = TRACE_MODE_SEQUENTIAL; /* the mode of a file without other modes */
+    uint32_t own = TRACE_MODE_SEQUENTIAL; /* bits not in ExtendedModes; this one is the default mode of a file */
 #define TRACE_PLAN_MODE(property, bits) own |= TRACE_PLAN_OF_##property;
 #include "engine/pla/collect/trace_plan_modes.def"
     c->LogAppend = (plan->mode & TRACE_PLAN_OF_LogAppend) != 0;

@@ -16,10 +16,10 @@
 enum {
     NAME_UNITS = 1025,
     FILE_UNITS = 4097,
-    SESSIONS = 64,        /* initial size; a system may allow more */
+    SESSIONS = 64,        /* initial size of the list; a system may allow more sessions */
     PROVIDERS_MS = 5000,  /* total time to wait for event providers, per call */
     LIST_ATTEMPTS = 8,    /* attempts to read a list that grows */
-    LOGGER_MASK = 0xFFFF, /* session number within a handle */
+    LOGGER_MASK = 0xFFFF, /* bits of a handle that contain the session number */
 };
 
 /* EVENT_TRACE_PROPERTIES with room for both names. */

@@ -163,7 +163,8 @@ static HRESULT add_threshold(const char *text, struct texts *out)
     HRESULT hr = alert_threshold_parse(text, &threshold);
     if (FAILED(hr))
         return hr;
-    char *same = text_format("%s%c%.17g", threshold.path, threshold.operator_, threshold.value + 0.0); /* -0 is 0 */
+    /* Adding 0.0 turns -0 into 0. */
+    char *same = text_format("%s%c%.17g", threshold.path, threshold.operator_, threshold.value + 0.0);
     memory_free(threshold.path);
     return same ? texts_add_owned(out, same) : E_OUTOFMEMORY;
 }

@@ -157,7 +157,7 @@ HRESULT collector_check_file_name(struct object *o, const struct property *p, co
 {
     (void)o;
     const char *c = in->text + strspn(in->text, ". ");
-    bool folder = in->text[0] && !*c; /* "." and ".."; on Windows also with further dots and spaces */
+    bool folder = in->text[0] && !*c; /* "." or ".."; Windows ignores further dots and spaces */
     while (*c && is_file_character(*c))
         c++;
     if (*c || folder)

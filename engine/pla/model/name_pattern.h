@@ -21,8 +21,8 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
 HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, const struct name_context *context,
                       char **out);
 /* Works like name_decorate, for a file: adds the decorations before `extension` (".blg"). `base` may already end with
-   that extension. If `base` ends with another extension, it becomes part of the name when decorations are added.
-   Otherwise it remains the extension of the file. */
+   that extension. Another extension at the end of `base` becomes part of the name when decorations are added;
+   otherwise it remains the extension of the file. */
 HRESULT name_decorate_file(const char *base, const char *extension, uint32_t format, const char *pattern,
                            const struct name_context *context, char **out);
 

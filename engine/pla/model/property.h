@@ -125,8 +125,8 @@ struct property {
     enum property_access access;
     enum property_xml xml_use;
     const char *xml;      /* element name */
-    bool not_in_sessions; /* no element in a set of live trace sessions, as in Windows' exports */
-    bool figure;          /* statistic of a live session; read only from XML of OpenPLA's own server */
+    bool not_in_sessions; /* no element in the XML of a trace session, as in Windows' exports */
+    bool figure;          /* statistic of a live session; set_from_own_xml reads it, set_from_xml ignores it */
     bool if_any;          /* no element when it is 0 */
     bool bits;         /* a U32 that is a bit mask; scripts write it as a negative number if the highest bit is set */
     bool secret;       /* the getter removes secrets */

@@ -8,10 +8,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MAX_ROWS     64    /* no class has as many rows */
-#define MAX_NAMES    160   /* no class has as many element names */
-#define MAX_ISSUES   4096  /* issues that are reported for one document */
-#define MAX_BAD_LIST 4096u /* items of an invalid list that are checked one by one */
+#define MAX_ROWS     64    /* no class has so many rows */
+#define MAX_NAMES    160   /* no class has so many element names */
+#define MAX_ISSUES   4096  /* maximum number of issues that are reported for one document */
+#define MAX_BAD_LIST 4096u /* maximum number of items of an invalid list that are checked */
 
 /* The meaning of an element name for the object. */
 struct element {
@@ -28,7 +28,7 @@ struct reading {
     struct object *issues;
     const char *path; /* prefix of property names in the keys of issues */
     struct list_seen {
-        bool seen; /* the list's elements replace the object's values */
+        bool seen; /* an element of the list was read; the new list replaces the object's list */
         size_t count;
         struct text_buffer texts; /* the items, concatenated, each with its NUL */
     } lists[MAX_ROWS];            /* one per row */

@@ -225,7 +225,7 @@ static bool row_is_omitted(struct object *o, const struct property *p)
     return !object_field_stands(o, p);
 }
 
-/* Returns whether the object is a set of live trace sessions. */
+/* Returns whether the object is a set in the namespace Session. */
 static bool is_session(const struct object *o)
 {
     const struct data_collector_set *set = (const struct data_collector_set *)o;

@@ -486,7 +486,8 @@ static bool is_in(const char *name, const char *folder, size_t length)
     return !strncmp(name, folder, length) && name[length] == '/';
 }
 
-/* Finds the first name that does not sort before "FOLDER/". If any listed file is in the folder, this one is. */
+/* The names are sorted. If any of these files is in the folder, then the first name that does not sort before "FOLDER/"
+   is the name of such a file. */
 bool run_files_below(const struct run_files *r, const char *folder)
 {
     const size_t length = strlen(folder);

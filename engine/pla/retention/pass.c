@@ -147,7 +147,7 @@ static HRESULT pass_report(const struct retention_pass *p, const char *name, con
     return S_OK;
 }
 
-/* Returns whether files that no run created matter for the step. They do not for a cabinet or a report. */
+/* Returns whether files that no run created matter for the step. They do not matter for cabinets and reports. */
 static bool meets_others(const struct retention_step *step)
 {
     return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;
@@ -239,8 +239,8 @@ static void pass_report_limits(const struct retention_pass *p, const struct rete
         }
 }
 
-/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: at least one of the two is
-   not true, and this has been reported. */
+/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: a condition is not met;
+   this has been reported. */
 static HRESULT check_only(const struct retention_pass *p, const struct scanned *s, bool *go_on)
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;

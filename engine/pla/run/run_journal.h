@@ -52,12 +52,12 @@ enum journal_id {
 
 /* The data of an event; members that an event does not have are NULL or 0. Strings are borrowed. */
 struct journal_facts {
-    const char *space, *name; /* of the set */
+    const char *space, *name; /* namespace and name of the set */
     const char *key, *user, *task;
     const char *counter, *collector, *file, *reason;
-    const char *value, *comparison, *threshold; /* of an alert */
+    const char *value, *comparison, *threshold; /* for an alert */
     const char *server;
-    const char *action; /* of the data manager */
+    const char *action; /* retention step of the data manager */
     uint64_t count;     /* number of samples, actions or bytes */
     HRESULT error;
 };

@@ -7,7 +7,7 @@
 
 struct run_report {
     const struct data_collector_set *set; /* not changed during the call */
-    const char *name;                     /* of the set */
+    const char *name;                     /* name of the set */
     const char *root;                     /* RootPath; nothing is written outside of it (DECISIONS 36) */
     const char *folder;                   /* the folder below root */
     const struct texts *files;            /* the logs, "" for a collector without one; NULL: all logs in the folder */

@@ -17,7 +17,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to b
 
 #define ANSWER_TEXT      1024 /* longer error messages are truncated */
 #define READ_TRIES       1000 /* a reader normally needs one or two tries */
-#define STOLEN_SIGNAL_MS 5000 /* maximum time of one wait; another process may consume the host process's signals */
+#define STOLEN_SIGNAL_MS 5000 /* longest single wait: another process may consume the host process's signals */
 
 /* The layout of the section. */
 struct shared_request {

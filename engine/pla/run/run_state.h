@@ -164,8 +164,8 @@ void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t
 /* True: samples were lost since the latest event, and another event is due. *total: samples lost in the run so far. The
    event at the end of a run contains the total, but a host process that is killed cannot write it. */
 bool diagnostics_losses_due(const struct diagnostics *d, uint64_t now_ms, uint64_t *total);
-/* Sets the reason for the end of the run, unless it is set. It is the last line, and is shown regardless of the number
-   of notes. */
+/* Sets the reason for the end of the run, unless a reason is already set. The reason is the last line of the
+   diagnostics, regardless of the number of notes. */
 void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text);
 /* Returns the diagnostics, one item per line, or "". From memory_alloc. */
 char *diagnostics_text(const struct diagnostics *d);

@@ -22,8 +22,8 @@
 /* How long to wait for another host process that holds the set's run lock while it starts or exits. */
 #define OTHER_HOST_MS      5000
 #define LOCK_STEP_MS       50
-/* How long an ended run tries again to write its record, for example because another program has it open, or because
-   the disk is full. This is less than the time that a client waits for a stop (RUN_STOP_WAIT_MS). */
+/* How long an ended run keeps trying to write its record, for example while another program has the record open, or
+   while the disk is full. This is less than the time that a client waits for a stop (RUN_STOP_WAIT_MS). */
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 
@@ -34,7 +34,7 @@ static bool record_says_running(const struct run *r)
     struct run_record record;
     HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
     if (FAILED(hr))
-        return !definition_is_damaged(hr); /* unknown: assume that it says so */
+        return !definition_is_damaged(hr); /* unknown: assume yes */
     bool running = record.running;
     run_record_free(&record);
     return running;

@@ -221,7 +221,7 @@ static HRESULT check_mode(const struct trace_plan *plan)
 }
 
 /* Under Wine, autologgers start when the first process uses tracing. Starts them now, unless that has already happened,
-   so that the autologger that is about to be added only starts the next time. */
+   so that the autologger that is about to be added starts only the next time. */
 static void begin_others(const char *name)
 {
     struct trace_session s;

@@ -434,7 +434,7 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
     const bool acts = collection_count(m->FolderActions) > 0;
     object_lock(o);
     const bool on = m->Enabled, stays = on && !set_has_run_folders(set);
-    /* With CheckBeforeRunning, the checks before a start use these two limits. */
+    /* MinFreeDisk and MaxFolderCount are not ignored with CheckBeforeRunning: the checks before a start use them. */
     const bool after = stays && !m->CheckBeforeRunning;
     const struct finding all[] = {
         {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", shared},

@@ -217,8 +217,8 @@ static HRESULT load_before(const char *space, const char *name, bool whole, stru
 }
 
 /* Stores the set. Values of the run record that a client set (a higher SerialNumber, a LatestOutputLocation) apply to
-   the next run (DECISIONS 13). `update`: the running instance applies the new definition; if it rejects it, the old
-   definition is restored. */
+   the next run (DECISIONS 13). `update`: the running instance applies the new definition. If it rejects the new
+   definition, the old one is restored. */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                         struct stored_set *stored, enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {

@@ -369,7 +369,7 @@ HRESULT set_credentials_commit(struct object *o, const struct caller *caller, co
         hr = decide_account(o, caller, before != NULL, &out->before, &old, &secret, &out->now);
     if (SUCCEEDED(hr))
         hr = has_its_rights(caller, &old, &keeps);
-    if (SUCCEEDED(hr)) /* the next run may be under the caller's account, and would get the stored secrets */
+    if (SUCCEEDED(hr)) /* without these rights, drop the stored secrets: the next run may use the caller's account */
         hr = take_out_all_secrets(o, keeps ? &old : &none, &secret, out);
     if (SUCCEEDED(hr))
         hr = set_to_stored_xml_with_security(o, xml, size, security);

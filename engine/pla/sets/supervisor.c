@@ -86,7 +86,7 @@
 struct supervisor {
     struct thread *thread;
     struct lock lock;           /* guards the pointer to the watch */
-    struct folder_watch *watch; /* of the store's folders; NULL: none */
+    struct folder_watch *watch; /* watches the store's folders; NULL: none */
     atomic_bool end;
     atomic_uint starting; /* number of threads that are making a start */
     void (*work)(void *user, bool any);

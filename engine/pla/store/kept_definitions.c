@@ -12,7 +12,7 @@
 /* In units of 100 ns. File times can have a resolution of 2 s. If a file is read less than 2 s after it was written, a
    further change might not change its stamp. */
 #define SETTLED_AFTER (2 * INT64_C(10000000))
-#define KEPT_MOST     (64u << 20) /* bytes; definitions beyond this are read each time */
+#define KEPT_MOST     (64u << 20) /* maximum bytes of cached definitions; others are read each time */
 
 struct kept_place {
     char *path;

@@ -24,7 +24,7 @@ struct set_file {
     char *folders;     /* <place>/<file>.folders */
     char *pass;        /* <place>/<file>.pass */
     struct file_lock *lock;
-    HRESULT found; /* under the lock: S_OK, the definition exists; S_FALSE: it does not; E_FAIL: unknown */
+    HRESULT found; /* valid under the lock. S_OK: the definition exists; S_FALSE: it does not; E_FAIL: unknown */
 };
 /* Returns whether the definition exists, with the results of file_find. */
 HRESULT set_file_find(const struct set_file *at);

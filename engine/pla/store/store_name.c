@@ -109,7 +109,7 @@ char *store_file_name(const char *name)
             text_buffer_format(&file, "%%%02X", (unsigned)(unsigned char)c);
         } else {
             if (c >= 'A' && c <= 'Z')
-                c = (char)(c + ('a' - 'A')); /* only to be easier to read */
+                c = (char)(c + ('a' - 'A')); /* lower case is easier to read */
             text_buffer_add_n(&file, &c, 1);
         }
     }

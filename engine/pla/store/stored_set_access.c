@@ -175,7 +175,7 @@ HRESULT set_visibility_check(struct set_visibility *visibility, struct stored_se
         hr = visibility_check_access(visibility, set->name, security, seen);
     if (SUCCEEDED(hr) && security && visibility->count < sizeof visibility->known / sizeof visibility->known[0]) {
         char *kept = text_copy(security);
-        if (kept) { /* if this failed, the next set is checked again */
+        if (kept) { /* without memory, the result is not cached */
             visibility->known[visibility->count].security = kept;
             visibility->known[visibility->count++].seen = *seen;
         }
