@@ -135,7 +135,7 @@ HRESULT object_put(struct object *o, const struct property *p, const struct valu
 /* Works like object_put, but takes ownership of the contents of *in and empties it; on failure the caller keeps
    them. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
-/* Returns the child object of a PROPERTY_OBJECT row, which never changes; NULL for other kinds. Borrowed. */
+/* Returns the child object of a PROPERTY_OBJECT row; it is always the same object. NULL for other kinds. Borrowed. */
 struct object *object_child(const struct object *o, const struct property *p);
 /* Reads the field without calling the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
@@ -433,9 +433,9 @@ void name_context_free(struct name_context *context);
    issue; for an unknown element, adds an issue. OPENPLA_E_MALFORMED_XML: the message contains line and reason, and the
    set is unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* Works like set_from_xml, for a set in Session or Autosession whose XML was written from a trace session or an
-   autologger, by this process or by the server of another computer. Also accepts the session's statistics, and names
-   and sizes that a client cannot set. */
+/* Works like set_from_xml, for the XML of a set in Session or Autosession. This process, or the server of another
+   computer, wrote the XML from a trace session or an autologger. Also accepts the session's statistics, and names and
+   sizes that a client cannot set. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* Creates a set from the XML and discards the issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);

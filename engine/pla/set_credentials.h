@@ -80,8 +80,8 @@ void run_rights_free(struct run_rights *r);
 /* Host process: takes the secret that is offered under the run key, and wipes the offered copy. */
 void run_secret_take(const char *run_key);
 void run_secret_forget(void);
-/* Host process: if its set has a separate account, forbids it to start other sets, because they would run under the
-   wrong account. */
+/* Host process: if its set has a separate account, from now on this process may not start other sets, because they
+   would run under the wrong account. */
 void run_rights_confine(const char *space, const char *name);
 /* Checks whether this process may start the set. PLA_E_CREDENTIALS_REQUIRED: run_rights_confine has forbidden it. */
 HRESULT run_rights_may_start(const char *space, const char *name);

@@ -97,8 +97,8 @@ void set_forget_credentials(struct object *set);
 /* Determines whether the name refers to this computer, as NULL and "" do. */
 HRESULT sets_is_own_machine(const char *server, bool *out);
 /* Binds the set to the namespace, *name and *server. Takes ownership of the two strings, and returns the set's previous
-   strings in *name and *server for the caller to free. Live values that a client set in the set itself count as stored
-   from now on; sets_forget_latest does the same for its collectors. */
+   strings in *name and *server for the caller to free. Live values of the set that a client has written count as stored
+   from now on; sets_forget_latest does the same for the set's collectors. */
 void sets_bind(struct object *set, const char *space, char **name, char **server);
 void sets_forget_latest(struct object *set);
 /* Binds an unbound set to a name whose definition cannot be read because of `why`, and returns `why`. The contents

@@ -64,9 +64,10 @@ char *set_access_creator_security(const char *sid);
    the name. E_NOINTERFACE for an unknown namespace. *space is static and in canonical spelling; *name is from
    memory_alloc and in the caller's spelling. */
 HRESULT store_split_name(const char *full, const char **space, char **name);
-/* Checks further rules for names of new sets: at most STORE_NAME_MAX UTF-16 units, which fit into a host process's
-   command line and an ETW session name, and no bidirectional control characters. E_INVALIDARG: the name violates a
-   rule. Existing sets, such as other programs' trace sessions, can be queried and deleted by any name. */
+/* Checks further rules for names of new sets: at most STORE_NAME_MAX UTF-16 units, and no bidirectional control
+   characters. A name of this length fits into a host process's command line and an ETW session name. E_INVALIDARG: the
+   name violates a rule. Existing sets, such as other programs' trace sessions, can be queried and deleted by any
+   name. */
 #define STORE_NAME_MAX 1024
 HRESULT store_check_new_name(const char *name);
 
@@ -195,14 +196,15 @@ HRESULT store_load_run(const char *space, const char *name,
 /* Loads the record, applies the change, and saves the record. If another process saved the record in between, starts
    again with that record, so that no change is lost. Does not hold the lock while it flushes data to the disk. */
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);
-/* Marks the run as ended by overwriting a byte of the record's file, which requires no disk space and changes nothing
+/* Overwrites a byte of the record's file to mark the run as ended. This requires no disk space and changes nothing
    else. S_FALSE: the run is already marked, or there is no record. */
 HRESULT store_mark_ended(const char *space, const char *name);
 /* Replaces an owned string of a record. On failure (E_OUTOFMEMORY) the string is unchanged. */
 HRESULT run_record_set_text(char **field, const char *value);
 void run_record_free(struct run_record *record);
 
-/* Returns the folder of a namespace, which may not exist yet. From memory_alloc; NULL when out of memory. */
+/* Returns the path of a namespace's folder. The folder may not exist yet. From memory_alloc; NULL when out of
+   memory. */
 char *store_folder(const char *space);
 /* Returns the path of the set's definition, for messages. From memory_alloc; NULL when out of memory. */
 char *store_definition_path(const char *space, const char *name);

@@ -47,10 +47,9 @@ struct collect_context {
        creating the file. `base` is output_base. May be called on any thread, even on one that outlives the
        collector. */
     void (*made)(const char *base, const char *folder, const char *path);
-    /* The collector of the previous segment, which has been completed; NULL: none. The new collector takes over its
-       counters, so that rates continue, or its session, so that no event is lost. For kinds that follow changed
-       definitions (kind.h), the previous collector may have another definition and be active. The run closes it
-       afterwards. */
+    /* The completed collector of the previous segment; NULL: none. The new collector takes over its counters, so that
+       rates continue, or its session, so that no event is lost. For kinds that follow changed definitions (kind.h), the
+       previous collector may have another definition and be active. The run closes it afterwards. */
     struct collector *previous;
     /* A text log has columns only for the instances that its wildcards matched when it was created. When new instances
        appear, the collector requests a new segment, but not within this many seconds after the collector was opened. 0:

@@ -90,7 +90,7 @@ static HRESULT check_pattern(const struct validation *v, const struct object *co
     return validation_report(v, hr, pattern->name, why.text);
 }
 
-/* Reports characters that XML cannot represent, which are stored as U+FFFD (DECISIONS 3). */
+/* Reports characters that XML cannot represent; they are stored as U+FFFD (DECISIONS 3). */
 static HRESULT check_characters(const struct validation *v, const struct object *copy, const struct property *p)
 {
     struct texts one = {.count = 1, .items = (char **)field(copy, p)};

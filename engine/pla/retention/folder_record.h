@@ -36,8 +36,8 @@ bool run_files_below(const struct run_files *r, const char *folder); /* whether 
    mark belongs to another run, which would delete the file. `parts`: the name stands for several numbered files.
    S_FALSE: nothing was added, because the folder has no mark, because `path` exists and is therefore not the run's
    file, or because the list cannot represent a character of the name. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the
-   list is full. If another process has the mark open, waits up to two seconds. After such a wait it does not wait for
-   that mark for a minute, so that a thousand copies do not wait each time. */
+   list is full. If another process has the mark open, waits up to two seconds. If that is not enough, further calls
+   do not wait for that mark for a minute, so that a thousand copies do not wait each time. */
 HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts);
 
 /* ---- records of folders ---- */

@@ -117,8 +117,8 @@ static bool is_gone(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* Deletes all listed files and folders. `lenient`: it is not a failure if a folder cannot be deleted because it is not
-   empty. */
+/* Deletes all listed files and folders. `lenient`: it is not a failure if a folder cannot be deleted, for example
+   because it is not empty. */
 static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
 {
     struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};

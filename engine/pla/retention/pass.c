@@ -89,8 +89,8 @@ static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, c
     return hr;
 }
 
-/* Packs the folder. First clears the record that an earlier cabinet was sent; otherwise, if this pass is interrupted, a
-   later pass would treat the new cabinet as sent and delete it. */
+/* Packs the folder. First clears `sent` in the folder's record. Otherwise, if this pass is interrupted, a later pass
+   would treat the new cabinet as sent and delete it. */
 static HRESULT pack(struct doing *d, const struct folder_work *w)
 {
     HRESULT hr =

@@ -45,7 +45,8 @@ static HRESULT read_live(struct object *set, const char *space, const char *name
     if (!c->runs)
         return S_OK;
     HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
-    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* this takes the store's lock; reading a status must not wait */
+    /* Loading the record takes the store's lock. Reading a status must not wait for this lock. */
+    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS)
         hr = store_load_run(space, name, &record);
     /* A corrupt record must not make the set unusable; Start and OpenPLA.LastRunMessage report it. */
     if (definition_is_damaged(hr))
@@ -320,7 +321,7 @@ static HRESULT check_commit(struct object *o, const struct caller *caller, const
     return hr;
 }
 
-/* Handles a commit with plaFlushTrace as its only flag, which stores nothing. */
+/* Handles a commit whose only flag is plaFlushTrace. Such a commit stores nothing. */
 static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
 {
     char *xml;

@@ -8,9 +8,9 @@
 #include "engine/pla/model.h"
 #include "engine/pla/run/segment.h"
 
-/* Registers the set as the owner of the folder of a segment that is being opened, if the set's data manager is enabled
-   and each run has a folder. `made`: the run has just created the folder. An existing folder that does not belong to
-   the set loses its owner. Errors are added to the diagnostics; the folder then has no owner. */
+/* Call it while a segment is being opened. Registers the set as the owner of the segment's folder, if the set's data
+   manager is enabled and each run has a folder. `made`: the run has just created the folder. An existing folder that
+   does not belong to the set loses its owner. Errors are added to the diagnostics; the folder then has no owner. */
 void run_folder_take(struct run_set *r, const struct segment *s, bool made);
 /* Undoes run_folder_take after a failed start that created the folder. */
 void run_folder_give_back(const struct run_set *r, const struct segment *s);

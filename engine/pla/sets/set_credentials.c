@@ -109,8 +109,8 @@ static HRESULT has_its_rights(const struct caller *caller, const struct set_secr
     return who ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Keeps the set's account. A commit changes what the account will do, so only a caller who already has its rights may
-   keep it. */
+/* Keeps the set's account. A commit changes what the account will do, so only a caller who already has the rights of
+   the account may keep it. */
 static HRESULT keep_account(const struct caller *caller, const struct set_account *before, const struct set_secret *old,
                             struct set_secret *secret, struct set_account *now)
 {
@@ -461,7 +461,7 @@ static HRESULT put_export(struct object *o, const struct set_secret *secret)
     return hr;
 }
 
-/* Adds the secrets to the data sources to which they belong, and those of the export to its setting. */
+/* Adds its secrets to each data source, and the credentials of the export to their setting. */
 static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
 {
     struct object **list = NULL;

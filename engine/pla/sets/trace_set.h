@@ -30,7 +30,7 @@ HRESULT trace_set_asks_kernel(struct object *set, bool *asks);
 /* Reports a Security or a SessionName that differs from the session's. */
 HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues);
 
-/* Finds the running session with that name, which may be a private session. S_FALSE, with *out empty: none. */
+/* Finds the running session with that name; it may be a private session. S_FALSE, with *out empty: none. */
 HRESULT trace_set_find(const char *name, struct trace_session *out);
 /* Applies the set's properties to the running session. Properties that ETW cannot change are ignored if Commit reports
    them as ignored (MS-PLA 2.2.2.11). E_INVALIDARG: a property can neither be changed nor ignored; the message names it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cache of definitions: it has one list per place, which a reader takes out, updates and returns. */
+/* The cache of definitions. It has one list per place; a reader takes the list out, updates it and returns it. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"

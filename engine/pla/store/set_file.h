@@ -103,8 +103,8 @@ HRESULT stored_set_check_save(const struct caller *caller, const struct set_file
 /* Works like stored_set_check_access, for a loaded definition whose Security line has been cut off. */
 HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
                                 const char *xml, size_t size, const char *security);
-/* Returns the Security of a set that was read, borrowed from the set, which caches it. *out NULL: invalid. Fails with
-   E_OUTOFMEMORY only. */
+/* Returns the Security of a set that was read. *out is borrowed from the set, which caches it; NULL: invalid. Fails
+   with E_OUTOFMEMORY only. */
 HRESULT stored_set_security(struct stored_set *set, const char **out);
 
 /* Determines which sets of a list the caller may see. Zero-initialise `known`. */

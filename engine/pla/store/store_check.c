@@ -388,7 +388,7 @@ static HRESULT check_namespace(struct checking *c, const char *space)
 #define SECRET_AGE (600 * INT64_C(10000000)) /* ten minutes, in units of clock_utc */
 
 struct seen_secrets {
-    struct texts old, unknown; /* names of secrets that no commit is writing, and of files that are not secrets */
+    struct texts old, unknown; /* names of secrets older than SECRET_AGE; names of files that are not secrets */
 };
 
 static HRESULT see_secret(void *user, const struct file_entry *file)

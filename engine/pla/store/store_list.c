@@ -414,7 +414,7 @@ HRESULT store_list_hosts(const char *space, struct texts *files)
 /* ---- changes ---- */
 
 /* A file in the namespace's folder names each set that is written, so that a process that watches thousands of sets
-   reads only those again. When the file becomes too long, it is emptied and gets a new first line. */
+   reads only the written ones again. When the file becomes too long, it is emptied and gets a new first line. */
 
 #define CHANGES_FILE "store.changes"
 #define CHANGES_MAX  16384 /* bytes */
