@@ -242,7 +242,8 @@ struct set_verbs {
     HRESULT(*list)
     (struct object *collection, const struct caller *caller, const char *space, const char *pattern,
      const char *server);
-    /* Fills a set that `list` has only bound, unless it is no longer `listed`. NULL: `list` fills all sets. */
+    /* Fills a set that `list` has only bound. Does nothing if the set is no longer `listed`. NULL: `list` fills all
+       sets. */
     HRESULT (*read_listed)(struct object *set, const char *space, const char *name);
     void (*destroyed)(struct object *set); /* frees `peer`; may be NULL */
 };

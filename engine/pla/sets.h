@@ -12,7 +12,7 @@
    belongs to it; a name with another namespace fails with E_NOINTERFACE. The server is stored but not used. `category`
    NULL: the name contains the namespace, and a server that the verbs cannot reach is rejected. */
 HRESULT sets_create(const char *category, struct object **out);
-/* Works like sets_create, with other verbs. */
+/* Works like sets_create, but the set uses `verbs`. */
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
 extern const struct set_verbs sets_local_verbs; /* the verbs of sets_create */
 /* Creates an empty collection of sets. With a category, sets_find lists only that namespace. */

@@ -213,7 +213,7 @@ char *store_run_lock_path(const char *space, const char *name);
 /* Returns the path of the lock file that a retention pass holds. From memory_alloc. */
 char *store_pass_lock_path(const char *space, const char *name);
 
-/* The registration of a set's host process. Only the holder of the run lock writes it. Other processes cannot compute
+/* The registration of a set's host process. Only the holder of the run lock writes it. Other processes cannot guess
    its contents. */
 struct run_host {
     uint32_t process_id;
@@ -301,7 +301,7 @@ HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
 
 /* ---- sets of the namespace System ---- */
 
-/* The program contains their definitions; the store has only the files of their runs. */
+/* The program contains the definitions of System sets; the store has only the files of their runs. */
 
 #define SYSTEM_SPACE "System"
 

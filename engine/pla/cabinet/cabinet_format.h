@@ -72,7 +72,7 @@ int64_t cabinet_time_of_dos(uint16_t date, uint16_t time);
 const char *cabinet_name_fault(const char *name);
 /* Returns a copy with '/' as separator, from memory_alloc. */
 char *cabinet_name_copy(const char *name);
-/* Returns a printable form of a rejected name: every byte that is not printable ASCII becomes \\xNN. From
+/* Returns a printable form of a rejected name: every byte that is not printable ASCII becomes \xNN. From
    memory_alloc. */
 char *cabinet_name_shown(const char *name);
 

@@ -189,8 +189,8 @@ static void note_formatted(struct api_tracing *a, char *text)
     memory_free(text);
 }
 
-/* Adds the counts of an API trace that is replaced because of new settings, because the new API trace counts from
-   0. */
+/* Adds the counts of an API trace to the totals. Used if new settings replace the API trace, because the new one counts
+   from 0. */
 static void add_earlier(struct totals *to, struct api_trace *api)
 {
     struct api_trace_numbers n;

@@ -76,7 +76,7 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
 #define ROWS      "engine/pla/performance_counter_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* The properties of the log formats that validation needs, indexed by FileFormat. */
+/* For validation: properties of the log formats, indexed by FileFormat. */
 static const struct log_rules {
     const char *extension;
     bool is_file, appends;

@@ -258,7 +258,7 @@ HRESULT object_room(struct object *o, size_t bytes)
     if (!share)
         return S_OK;
     object_lock(o);
-    share = o->share ? o->share : share; /* the account lives as long as the object */
+    share = o->share ? o->share : share; /* o->share lives as long as the object */
     object_unlock(o);
     return memory_share_room(share, bytes);
 }

@@ -134,8 +134,8 @@ static bool value_scan_text(const struct property *p, char *text, struct value *
     }
 }
 
-/* Sets a value from OpenPLA's own XML. Numbers and strings are not checked, because other programs' sessions can have
-   names and sizes that a client cannot set. */
+/* Sets a value that set_from_own_xml reads. Numbers and strings are not checked, because other programs' sessions can
+   have names and sizes that a client cannot set. */
 static HRESULT give_own(struct object *o, const struct property *p, struct value *v)
 {
     if (p->kind != PROPERTY_U32 && p->kind != PROPERTY_U64 && p->kind != PROPERTY_TEXT)

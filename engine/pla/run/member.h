@@ -130,7 +130,7 @@ struct member {
     char *file;                  /* full path of the output file, "" for a kind without a file */
     bool created;                /* the file did not exist before */
     atomic_bool woken;           /* the collector has called `wake` */
-    bool done, failed;           /* results of polls */
+    bool done, failed;           /* from polls: the collector is complete; it has failed */
     int64_t looked;              /* tick_clock of the last poll */
     struct alert_settings alert; /* settings of an alert collector */
     struct tick_grid grid;       /* grid of its samples */

@@ -395,7 +395,7 @@ static void limit_reached(struct run *r, const char *what)
 
 static const char log_limit[] = "the run ended because a log reached SegmentMaxRecords or SegmentMaxSize";
 
-/* Marks the member as failed. The other members continue, and the next segment opens this one again. If all members
+/* Marks the member as failed. The other members continue, and the next segment opens this member again. If all members
    have failed, ends the run. */
 static void member_failed(struct run *r, struct member *m, HRESULT reason)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates a report with its schema, inputs, output and time limit (MS-PLA 2.2.2.6, plaCreateReport), and applies the
-   rules to it (plaRunRules, DECISIONS 101). */
+/* Creates a report (MS-PLA 2.2.2.6, plaCreateReport): determines its schema, inputs, output and time limit. Applies the
+   rules to the report (plaRunRules, DECISIONS 101). */
 #include "engine/pla/run/run_report.h"
 
 #include "engine/base/clock.h"

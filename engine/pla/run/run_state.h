@@ -190,7 +190,7 @@ void run_set_free(struct run_set *r);
 
 /* Completes the record of a set that has never run: its next serial number is the set's SerialNumber. */
 void run_set_know_record(const struct run_set *r, struct run_record *record);
-/* Writes to the run record the result, the message, and whether the run is active; the rest is unchanged. */
+/* Writes the result, the message, and whether the run is active. The rest of the run record is unchanged. */
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);
 /* Works like run_set_record, for a start whose host process has exited. S_FALSE: another host process runs the set;
    nothing is written. */

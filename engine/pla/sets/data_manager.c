@@ -252,7 +252,7 @@ static HRESULT check_runs(const char *space, const char *name, const char *folde
 {
     struct run_record record;
     HRESULT hr = store_load_run(space, name, &record);
-    if (FAILED(hr)) /* an active run has a readable record */
+    if (FAILED(hr)) /* without a readable record, no run is active */
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     if (record.running && *record.latest_location && file_is_same(record.latest_location, folder))
         hr = error_set(PLA_E_DCS_IN_USE, "'%s': the run of '%s' that writes to it is still active", folder, name);

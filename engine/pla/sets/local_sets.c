@@ -462,7 +462,7 @@ static HRESULT commit_over(struct object *o, const struct caller *caller, const 
     const struct stored_set *existing = stored && stored->name ? stored : NULL;
     char *before;
     HRESULT hr = set_creator_security(o, caller, c, existing, &before);
-    if (SUCCEEDED(hr)) /* first, because later checks look up names that the set contains */
+    if (SUCCEEDED(hr)) /* done first, because later checks look up names that the set contains */
         hr = check_commit(o, caller, c, name, existing, mode);
     /* set_commit has already reported the issues that apply to every server */
     if (SUCCEEDED(hr) && c->runs)

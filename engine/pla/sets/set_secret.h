@@ -12,7 +12,7 @@ struct set_secret {
     char *by;             /* the account that committed the password */
     char *sid;            /* SID of the set's account, if the host OS provides it; NULL: unknown */
     char *password;       /* NULL: the set runs under the service's account */
-    struct texts sources; /* three strings each: collector, data source without its secrets, secrets */
+    struct texts sources; /* three strings for each data source: collector, data source without secrets, secrets */
 };
 /* Initialises the secret of a set. Call it on a zero-initialised struct. */
 HRESULT set_secret_begin(struct set_secret *out, const char *space, const char *name);

@@ -111,7 +111,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
         record = (struct run_record){0};
         hr = S_OK;
     }
-    if (SUCCEEDED(hr) && !same) /* the last step that can fail, because its results must match the hash */
+    if (SUCCEEDED(hr) && !same) /* no later step can fail, because the results must match the hash */
         hr = read_definition(s, xml, size, &same_rules);
     if (SUCCEEDED(hr)) {
         s->hash = hash;

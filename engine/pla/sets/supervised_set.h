@@ -57,7 +57,8 @@ struct second_look {
 /* Schedules the next read after a read at `now`. `changed`: the contents differ from the previous read. True: the
    contents have not changed for a second or longer. */
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
-/* Returns whether the first of these reads is still pending. Until then the writer may finish the file. */
+/* Returns whether the first read that second_look_plan schedules is still pending. Until then the writer may finish the
+   file. */
 bool second_look_is_first(const struct second_look *l);
 
 struct supervised_set {

@@ -161,7 +161,7 @@ HRESULT trace_set_take_security(struct object *set, const struct trace_plan *ses
     return S_OK;
 }
 
-/* Copies the fields that determine access to the collector's session, except its name. */
+/* Copies the fields that determine access to the collector's session, except the session's name. */
 static HRESULT copy_access_fields(struct object *collector, struct trace_plan *out)
 {
     struct value v;
@@ -310,7 +310,7 @@ static HRESULT keep_file(const struct trace_plan *is, struct trace_plan *wanted)
     return S_OK;
 }
 
-/* Returns whether the set's file is the session's file, to whose name ".etl" may have been added. */
+/* Returns whether both names mean the same file. The set's name may have an additional ".etl" at the end. */
 static bool is_same_file(const char *is, const char *wanted)
 {
     const size_t length = strlen(is);

@@ -334,7 +334,7 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))
         hr = file_load(at.host, LINE_MAX, &text, &size);
-    /* A file that its host process is removing is reported with E_ACCESSDENIED. */
+    /* While a host process is removing its file, opening the file fails with E_ACCESSDENIED. */
     bool none = set_file_is_missing(hr) || hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
     if (SUCCEEDED(hr) ? !run_host_parse(text, size, out) : none) {
         *out = (struct run_host){0};

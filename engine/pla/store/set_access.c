@@ -43,7 +43,8 @@ static HRESULT is_administrator(const struct access_subject *who, bool *is)
     return access_allows(who, ADMINISTRATORS, &file_rights, 1, is);
 }
 
-/* Checks the descriptor only. `security` must not be NULL. */
+/* Checks whether the descriptor `security` grants the right. Does not check the rights of administrators. `security`
+   must not be NULL. */
 static HRESULT security_allows(const struct access_subject *who, enum set_access_verb verb, const char *security,
                                bool session, bool *allowed)
 {

@@ -145,7 +145,7 @@ static HRESULT add_name(const char *definition, const char *name)
     struct text_buffer b = {0};
     char *xml = NULL;
     size_t size = 0;
-    /* Only a trusted file is rewritten, because this makes this process's account its owner. */
+    /* Only a trusted file is rewritten, because rewriting a file makes this process's account the owner. */
     HRESULT hr = file_load_trusted(definition, DEFINITION_MAX, &xml, &size);
     if (SUCCEEDED(hr) && strlen(xml) == size && !stored_name_cut(xml, &size) && has_its_end(xml, size)) {
         text_buffer_add_n(&b, xml, size);

@@ -167,8 +167,8 @@ HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 /* Appends the line to the content, which must contain only the XML and the account line. Does nothing if the descriptor
    does not fit into a line. */
 void stored_security_add(struct text_buffer *content, const char *security);
-/* Cuts the line off the end of the text and returns its descriptor, terminated with a 0. NULL: the caller must read it
-   from the XML, or `used` is false. */
+/* Cuts the line off the end of the text and returns its descriptor, terminated with a 0. NULL: the caller must read the
+   Security from the XML, or `used` is false. */
 char *stored_security_cut(char *xml, size_t *size, bool used);
 
 #endif
