@@ -208,7 +208,7 @@ void run_record_free(struct run_record *record);
 char *store_folder(const char *space);
 /* Returns the path of the set's definition, for messages. From memory_alloc; NULL when out of memory. */
 char *store_definition_path(const char *space, const char *name);
-/* Returns the path of the lock file that a run holds as long as it lasts. From memory_alloc. */
+/* Returns the path of the lock file that a run holds until it ends. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
 /* Returns the path of the lock file that a retention pass holds. From memory_alloc. */
 char *store_pass_lock_path(const char *space, const char *name);
@@ -221,8 +221,8 @@ struct run_host {
     char key[33];           /* random hexadecimal digits, part of the names of the shared objects */
     char owner[192];        /* section_owner of the shared section; a SID has up to 184 characters */
 };
-/* Lists the file names (as in stored_set) of the namespace's sets with a registered host process, which may have exited
-   since. Takes no lock. */
+/* Lists the file names (as in stored_set) of the namespace's sets for which a host process is registered. The host
+   process may have exited since. Takes no lock. */
 HRESULT store_list_hosts(const char *space, struct texts *files);
 /* Reads the registration. S_FALSE: no registration exists, or it is incomplete. Takes no lock and never blocks. */
 HRESULT store_load_host(const char *space, const char *name, struct run_host *out);

@@ -60,7 +60,7 @@ static HRESULT counter_collector_close(struct collector *c)
 struct refusals {
     const struct collect_context *context;
     struct error_kept first; /* the first failure; S_OK: none */
-    struct texts elsewhere;  /* the counters among them that belong to other computers */
+    struct texts elsewhere;  /* paths of the rejected counters that belong to other computers */
     bool failed;             /* out of memory */
 };
 

@@ -225,7 +225,8 @@ bool trace_plan_writes_file(const struct object *collector)
     return (((const struct trace_data_collector *)collector)->StreamMode & TRACE_STREAM_FILE) != 0;
 }
 
-/* Returns the modes of the session's file. MS-PLA 2.2.2.11 ignores these properties for a session without a file. */
+/* Returns the modes of the session's file. MS-PLA 2.2.2.11 ignores the properties for these modes if there is no
+   file. */
 static uint32_t file_modes(const struct trace_data_collector *c, const struct trace_output *output)
 {
     const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
@@ -422,7 +423,7 @@ static bool plan_has(const struct trace_plan *plan, const GUID *guid)
 }
 
 /* Writes the filter to FilterData and FilterType. If the filter begins with ETW's header (make_filter), FilterType is
-   the number in it. */
+   the number in this header. */
 static HRESULT fill_filter(struct object *provider, const struct trace_enable *e)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)provider;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Controls trace sessions with the ETW functions of the host OS, and checks the files that they write. */
+/* Controls trace sessions with the ETW functions of the host OS, and checks the files that the sessions write. */
 #include "engine/pla/collect/trace_session.h"
 
 #include "engine/base/clock.h"

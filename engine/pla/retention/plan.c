@@ -202,8 +202,8 @@ struct ranked {
     bool oldest_first;
 };
 
-/* Sorts folders in the order of deletion. Of two folders with equal rank the older one is first; folders are in the
-   order of their runs. */
+/* Sorts folders in the order of deletion. Of two folders with equal rank the older one is first: its index is lower,
+   because folders are in the order of their runs. */
 static int by_policy(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;

@@ -282,7 +282,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     HRESULT hr = take_lock(space, name, &lock);
     if (SUCCEEDED(hr))
         hr = run_locked(space, name, run_key, &report, compile);
-    start_report_send(&report, hr); /* unless it was already sent */
+    start_report_send(&report, hr); /* does nothing if the report was already sent */
     file_lock_release(lock);
     run_secret_forget();
     return hr;

@@ -287,7 +287,7 @@ HRESULT data_manager_delete_report(const char *folder)
 
 /* ---- retention passes and their events ---- */
 
-#define PASS_WAIT_MS 5000 /* time to wait for another pass of the set that a client has started */
+#define PASS_WAIT_MS 5000 /* time to wait for a pass that a client has started for the same set */
 
 static bool has_retention(const struct data_collector_set *set)
 {

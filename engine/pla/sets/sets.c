@@ -82,7 +82,7 @@ HRESULT sets_is_own_machine(const char *server, bool *out)
     return os_is_own_name(server, out);
 }
 
-/* Splits the name and checks it against the namespace of the set's class and against its binding. */
+/* Splits the name and checks it against the namespace of the set's class and against the set's binding. */
 static HRESULT set_resolve_name(struct object *set, const char *full, const char **space, char **name)
 {
     HRESULT hr = store_split_name(full, space, name);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define LOCK_FILE     "store.lock" /* no file of a set has this extension */
-#define LOCK_PATIENCE 10000        /* ms; processes hold the lock for some milliseconds only */
+#define LOCK_PATIENCE 10000        /* longest wait in ms; processes hold the lock for some milliseconds only */
 
 char *store_folder(const char *space)
 {

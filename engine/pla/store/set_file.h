@@ -114,7 +114,7 @@ struct set_visibility {
     struct {
         char *security;
         bool seen;
-    } known[8]; /* results for the previous descriptors; most sets of a list have the same one */
+    } known[8]; /* results for earlier descriptors; most sets of a list have the same descriptor */
     size_t count;
 };
 HRESULT set_visibility_open(const struct caller *caller, const char *space, struct set_visibility *out);
