@@ -101,7 +101,7 @@ extern struct object_turns object_turns[OBJECT_LOCKS];
    therefore get the same value. Two reads see changes of several rows in the same order as under the lock. A writer
    stores an odd count before it stores the field. The store of the field is a release and the load here is an acquire,
    so the value is never older than the count that is loaded after it. If the object gets another lock in the meantime,
-   this is noticed: change_lock also holds the old lock, and that changes the count. */
+   this is noticed: the caller of change_lock also holds the old lock, and that changes the count. */
 static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     enum {
