@@ -23,18 +23,20 @@ typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
    E_INVALIDARG, cabinet_extract's failures. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
 /* Deletes the report of a run. The report is the run's folder, and `folder` is the folder's path; a BSTR is accepted
-   too. Deletes everything that runs created in the folder, and then the folder itself unless it contains anything else.
-   E_POINTER, E_INVALIDARG, E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while a run writes to it. */
+   too. First deletes the files and folders that were created in it by runs. Then deletes the folder itself, unless it
+   contains anything else. E_POINTER, E_INVALIDARG, E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while
+   a run writes to it. */
 HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
 
 /* The main program of the set host process: argv is <program> <namespace> <name> <run key>. Returns the exit code: 0 or
    the failing HRESULT (E_INVALIDARG for a wrong number of arguments or invalid Unicode). */
 int OpenPlaHost(int argc, WCHAR **argv);
 
-/* Expands the variables of TaskArguments as a run does. The type in the VARIANT is not documented. Here it is a BSTR
-   with the arguments, or an array of BSTR or of VARIANT with BSTR: first the arguments, then a name and a value for
-   each variable. A repeated name forms a list. The caller frees *out. E_POINTER, DISP_E_TYPEMISMATCH for another type,
-   E_INVALIDARG for a name without a value, more than 1,024 pairs or invalid Unicode, E_OUTOFMEMORY. */
+/* Expands the variables of TaskArguments as a run does. The type in the VARIANT is not documented. This function
+   accepts a BSTR with the arguments, or an array of BSTRs or of VARIANTs that contain BSTRs. The array contains the
+   arguments first, then a name and a value for each variable. A repeated name forms a list. The caller frees *out.
+   E_POINTER, DISP_E_TYPEMISMATCH for another type, E_INVALIDARG for a name without a value, more than 1,024 pairs or
+   invalid Unicode, E_OUTOFMEMORY. */
 HRESULT WINAPI PlaExpandTaskArguments(VARIANT arguments, BSTR *out);
 
 #endif

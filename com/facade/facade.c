@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Forwards the verbs of a set in a client's process to the server's object that is bound to the same name. The server
-   itself checks the caller's access. */
+/* Runs in a client's process. Forwards the verbs of a set to the server's object that is bound to the same name. The
+   server itself checks the caller's access. */
 #include "com/facade/facade.h"
 
 #include "com/facade/own_members.h"

@@ -7,9 +7,9 @@
 #include "com/facade/own_members.h"
 #include "engine/pla/model.h"
 
-/* Like sets_create and sets_collection_create. The verbs of a set are forwarded to the class of its namespace in this
-   computer's server or, on Windows, in the server of the named computer. The server is started when it is first needed,
-   and again if it has exited. */
+/* Like sets_create and sets_collection_create. Each verb of a set is forwarded to a server: on Windows to the server of
+   the named computer, otherwise to this computer's. Each namespace has its own class there. The server is started when
+   it is first needed, and again if it has exited. */
 HRESULT facade_set_create(const char *category, struct object **out);
 HRESULT facade_collection_create(const char *category, struct object **out);
 
@@ -42,7 +42,7 @@ bool peer_listed_status(struct object *o, uint32_t *status);
 bool peer_listed_definition(struct object *o, char **account, char **xml);
 /* Returns the computer's name as it was passed to the set; NULL for this computer. From memory_alloc. */
 HRESULT peer_machine(const char *server, char **machine);
-/* Calls a verb of a bound set, like server_invoke. If the server has exited, the verb has reached no object, and it is
+/* Calls a verb of a bound set, like server_invoke. If the server has exited, no object received the verb. It is then
    sent once more, to a new server. */
 HRESULT peer_verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
                   const VARIANT *arguments, UINT count, VARIANT *result);

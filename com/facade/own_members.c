@@ -19,7 +19,7 @@ enum {
     NAMES_AT_ONCE = 1024,     /* at most about one megabyte */
     DEFINITIONS_AT_ONCE = 64, /* at most some tens of megabytes */
 };
-/* A script that reads all statuses uses each within this time, and a person cannot react to a status so fast. */
+/* A script that reads all statuses uses each status within this time. A person cannot react to a status so fast. */
 #define STATUS_AGE_MS 100
 
 /* ---- lists: the server's side ---- */
@@ -120,7 +120,7 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
     return hr;
 }
 
-/* ---- lists: the client's ---- */
+/* ---- lists: the client's side ---- */
 
 struct server_list {
     LONG references;
@@ -379,7 +379,7 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
     return hr;
 }
 
-/* ---- commits: the client's ---- */
+/* ---- commits: the client's side ---- */
 
 /* Skips findings that this process has reported already. */
 static HRESULT add_issue(struct object *issues, uint32_t what, const char *key, const char *text)

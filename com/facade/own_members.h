@@ -47,8 +47,8 @@ struct whole_commit {
     const char *whole_xml;       /* the XML including secrets, for other servers; NULL: same as `xml` */
     uint32_t mode;
 };
-/* Client: commits through the server's new object of the set, and adds to `issues` those findings of its validation
-   that are not in `issues` yet. */
+/* Client: calls Commit of `set`, an object that the server has just created. Adds the findings of its validation to
+   `issues`, except those that `issues` already contains. */
 HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct object *issues);
 /* Client: adds the items of a map of the server (an object in a VARIANT, or empty) to `issues`. */
 HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);

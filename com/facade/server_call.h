@@ -9,7 +9,7 @@
    acts for the caller. Errors are COM's, with a message that names the server. Under Wine a server that was killed on
    this computer is replaced (service_renew_rpcss). */
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
-/* Prevents this process from replacing a killed server, for callers that only inspect. */
+/* For programs that only inspect: from now on this process does not replace a killed server. */
 void server_create_repairs_nothing(void);
 
 /* Calls a member of an object whose interface is that of `class`. Uses IDispatch, because Wine loses the error message
@@ -28,8 +28,8 @@ HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHA
 HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out);
 HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
                     UINT count);
-/* Calls `each` with every item of a collection until a call of it fails. The item is borrowed and acts for the caller.
-   Each call to the server transfers several items. */
+/* Calls `each` with every item of a collection until `each` fails. The item is borrowed and acts for the caller. Each
+   call to the server transfers several items. */
 typedef HRESULT server_item_each(IDispatch *item, void *user);
 HRESULT server_each(IDispatch *collection, const struct class *class, server_item_each *each, void *user);
 /* Converts the result of a call that returned `hr` to a string or a number; clears *v. */

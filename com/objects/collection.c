@@ -32,7 +32,7 @@ static HRESULT find_by_name(struct object *collection, const char *name, struct 
     struct object **items;
     size_t count;
     *out = NULL;
-    if (!name[0]) /* otherwise a script with an empty variable would remove an item without a name */
+    if (!name[0]) /* otherwise, if a script's variable is empty, Remove would delete an item that has no name */
         return error_set(DISP_E_BADINDEX, "%s: the index is an empty string", collection->class->name);
     HRESULT hr = collection_snapshot(collection, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
@@ -100,7 +100,7 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
         variant_free(&index);
         return hr;
     }
-    if (index.type == VARIANT_BOOL_) /* False would select the first item, which no script intends */
+    if (index.type == VARIANT_BOOL_) /* False is 0 and would select the first item, which no script intends */
         return error_set(DISP_E_TYPEMISMATCH, "%s: the index must be a number or a name, not a Boolean",
                          collection->class->name);
     hr = variant_to_i64(&index, &number);
@@ -225,7 +225,7 @@ struct enumerator {
     IEnumVARIANT iface;
     LONG references;
     struct client_use *client; /* as in struct wrapper */
-    struct object **items;     /* references to the items when it was created */
+    struct object **items;     /* references to the items at the time of creation */
     size_t count;
     LONG position;
 };

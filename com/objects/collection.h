@@ -17,7 +17,7 @@ HRESULT collection_create_item(void *interface_pointer, const struct class *clas
 HRESULT collection_add_range(void *interface_pointer, void *other);
 /* Whether the VARIANT contains an object, or a reference to one; *out is borrowed and may be NULL. */
 bool variant_is_object(const VARIANT *v, IUnknown **out);
-/* Returns a reference to the item with this index or name, or to this object if it is in the collection. */
+/* `which` is an index, a name or an object of the collection. Returns a reference to that item. */
 HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out);
 
 #define COLLECTION_READ_THUNKS(I, Item, Number)                                                                        \

@@ -31,8 +31,8 @@ HRESULT bstr_from_text(const char *text, BSTR *out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Converts a BSTR to UTF-8. Drops trailing NULs, because strings that Wine's VBScript expands, such as %COMPUTERNAME%,
-   have one. */
+/* Converts a BSTR to UTF-8. Drops trailing NULs, because Wine's VBScript appends one when it expands variables such as
+   %COMPUTERNAME%. */
 static HRESULT text_from_wide(BSTR in, const char *argument, bool replace, char **out)
 {
     UINT units = SysStringLen(in);
@@ -266,7 +266,7 @@ static HRESULT to_com(struct value *v, void *out)
         return variant_to_com(&v->variant, out);
     case PROPERTY_OBJECT:
         return wrapper_get(v->object, out);
-    default: /* numbers and GUIDs: the same bytes in both */
+    default: /* numbers and GUIDs have the same bytes in COM's form and in the model's */
         memcpy(out, &v->guid, value_size(v->kind));
         return S_OK;
     }
@@ -292,7 +292,7 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
         return variant_from_com(in, p->name, &v->variant);
     case PROPERTY_OBJECT:
         return E_UNEXPECTED;
-    default: /* numbers and GUIDs: the same bytes in both */
+    default: /* numbers and GUIDs have the same bytes in COM's form and in the model's */
         memcpy(&v->guid, in, value_size(p->kind));
         return S_OK;
     }

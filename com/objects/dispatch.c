@@ -266,7 +266,8 @@ static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct sta
     return S_OK;
 }
 
-/* Replaces Nothing, Null and null for a string parameter by an empty string, as PowerShell does with $null. */
+/* If a script passes Nothing, Null or null for a string parameter, passes an empty string instead. PowerShell does the
+   same with $null. */
 static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
 {
     const VARIANT *v = follow(given);
@@ -277,7 +278,8 @@ static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
     return S_OK;
 }
 
-/* Replaces a script's variable for an [out] interface pointer that is not the return value. */
+/* If a script passes a variable for an [out] interface pointer, passes a local pointer instead. After the call, the
+   pointer is copied to the variable. Not used for the return value. */
 static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
 {
     if (V_VT(given) != (VT_VARIANT | VT_BYREF))
@@ -288,8 +290,8 @@ static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
     return S_OK;
 }
 
-/* Replaces an object by its default value. ITypeInfo::Invoke would also read that value, but without limiting what the
-   object may do. */
+/* Replaces an object with its default value. ITypeInfo::Invoke would also read that value, but without limiting what
+   the object may do. */
 static HRESULT stand_in_for_value(const VARIANT *given, VARTYPE wanted, struct stand_in *s)
 {
     IDispatch *object = foreign_object_in(given);
@@ -384,8 +386,8 @@ static bool may_need_help(const DISPPARAMS *params)
     return false;
 }
 
-/* Converts a failure of a member that ITypeInfo::Invoke did not call to the form that scripts read. Failures of the
-   call itself, such as a wrong number of arguments, are not changed. */
+/* For members that are called without ITypeInfo::Invoke: converts the member's failure to an exception, which scripts
+   can read. Does not change failures of the call itself, such as a wrong number of arguments. */
 static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
 {
     IErrorInfo *info;
@@ -493,7 +495,7 @@ static HRESULT invoke_entered(struct wrapper *s, DISPID id, REFIID iid, WORD fla
                                    : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
     else if (FAILED(hr))
         hr = as_exception(hr, exception);
-    /* A put of a read-only property: Wine 10 reports a wrong number of arguments (behaviour 20). */
+    /* For a put of a read-only property, Wine 10 reports a wrong number of arguments (behaviour 20). */
     if (hr == DISP_E_BADPARAMCOUNT && !has_function(info, id, flags))
         hr = DISP_E_MEMBERNOTFOUND;
     ITypeInfo_Release(info);

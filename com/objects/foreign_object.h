@@ -17,7 +17,7 @@ HRESULT foreign_value(IDispatch *object, VARIANT *value);
 /* Returns the object in the VARIANT, after following references; NULL if it contains no object. Borrowed. */
 IDispatch *foreign_object_in(const VARIANT *v);
 
-/* Like VariantChangeType, but replaces an object by its default value; `to` and `from` may be the same. */
+/* Like VariantChangeType, but replaces an object with its default value; `to` and `from` may be the same. */
 HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type);
 
 /* Like wrapper_model for any class, but copies a trace data provider, or a collection of them, that another process

@@ -40,8 +40,8 @@ static inline struct object *model_of(void *interface_pointer)
 
 /* Returns the class's row in com_classes. */
 struct com_class *com_class_of(const struct class *model);
-/* Returns the object's wrapper with a reference added, and creates it if the object has none. The
-   members that need deferred contents (object_complete) load them. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA),
+/* Returns the object's wrapper with a reference added, and creates it if the object has none. Does not load deferred
+   contents (object_complete): the methods that need them do so. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA),
    E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
 /* Must be the last call of a method that returns an object. Takes ownership of the reference to `model`. Returns hr if
@@ -79,8 +79,8 @@ HRESULT com_result(void *interface_pointer, HRESULT hr);
 /* Returns E_POINTER, with the argument's name in the message. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 
-/* For each interface: its vtable, which is defined in its object's file, and the type COM_OBJECT_<model class>, a
-   pointer to the interface. */
+/* Declares each interface's vtable, which the file of its object defines. Also declares the type COM_OBJECT_<model
+   class>, which is a pointer to the interface. */
 #define CLASS(model, I, base)                                                                                          \
     extern const I##Vtbl I##_vtable;                                                                                   \
     typedef I *COM_OBJECT_##model;

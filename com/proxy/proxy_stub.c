@@ -79,8 +79,8 @@ static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEME
     return hr;
 }
 
-/* Pads the request. The marshalling code has set cbBuffer to the bytes that it wrote, at most the size passed to
-   get_buffer. */
+/* Pads the request. The marshalling code has set cbBuffer to the number of bytes that it wrote, at most the size passed
+   to get_buffer. */
 static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, ULONG *status)
 {
     struct padded_channel *self = from_channel(channel);
@@ -155,7 +155,7 @@ static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
     return CONTAINING_RECORD(buffer, struct proxy, buffer);
 }
 
-/* Does not delegate to the outer object, because the proxy manager itself has this reference. */
+/* Does not delegate to the outer object, because the proxy manager itself holds this reference. */
 static HRESULT STDMETHODCALLTYPE proxy_query_interface(IRpcProxyBuffer *buffer, REFIID iid, void **object)
 {
     HRESULT hr = unknown_query(buffer, &IID_IRpcProxyBuffer, iid, object);

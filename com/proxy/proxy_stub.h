@@ -4,8 +4,9 @@
    - Requests end on a multiple of 4 bytes, and all padding in requests and replies is zero. A peer with 4-byte
      enumerations can therefore read a value that was written in 2 bytes. The mode of Commit, which can be 2 bytes off a
      multiple of 4, is written and read in both positions.
-   - A request with an opnum that the interface lacks fails with RPC_S_PROCNUM_OUT_OF_RANGE, and a request that is too
-     short for the method's [in] parameters with RPC_X_BAD_STUB_DATA, both as HRESULTs. Neither reaches the object.
+   - If the interface has no method with the request's opnum, the request fails with RPC_S_PROCNUM_OUT_OF_RANGE. If the
+     request is too short for the method's [in] parameters, it fails with RPC_X_BAD_STUB_DATA. Both codes are converted
+     to HRESULTs, and neither request reaches the object.
    - An exception in a method becomes the error of that call and has no other effect. */
 #ifndef OPENPLA_PROXY_STUB_H
 #define OPENPLA_PROXY_STUB_H

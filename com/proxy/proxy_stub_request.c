@@ -27,14 +27,14 @@ enum {
     PARAMETER_BASE_TYPE = 0x0040,
 };
 
-static const unsigned NO_FORMAT = 0xffff; /* replaces the offset of a method that another interface's stub serves */
+static const unsigned NO_FORMAT = 0xffff; /* in place of an offset: another interface's stub serves the method */
 
 struct request {
     BYTE *bytes;
     size_t size, at;
     bool exact;              /* true: the next parameter is at `at`; false: it is at `at` or later */
-    size_t enumeration;      /* the position of the last enumeration, SIZE_MAX: none so far */
-    size_t pointee_boundary; /* alignment of the value of a user-marshalled pointer: 4, under Wine 8 */
+    size_t enumeration;      /* position of the latest enumeration; SIZE_MAX: none so far */
+    size_t pointee_boundary; /* alignment of the value of a user-marshalled pointer: 8 under Wine, otherwise 4 */
 };
 
 void RPC_ENTRY GetProxyDllInfo(const ProxyFileInfo ***files, const CLSID **class_id);
@@ -154,7 +154,8 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
     if (offset == NO_FORMAT)
         return S_OK;
     const MIDL_STUB_DESC *description = stub->pServerInfo->pStubDesc;
-    /* Handle type, flags, RPC flags or none, opnum, stack size, buffer sizes; then flags and count of parameters. */
+    /* The format string begins with the handle type, flags, RPC flags (optional), opnum, stack size and buffer sizes.
+       The flags and the number of parameters follow. */
     const BYTE *format = stub->pServerInfo->ProcString + offset;
     format += format[1] & PROCEDURE_HAS_RPC_FLAGS ? 14 : 10;
     unsigned flags = format[0], count = format[1];
@@ -285,8 +286,8 @@ __asm__(".text\n"
 #endif
 
 /* Converts the code of an exception to an HRESULT. rpcrt4 raises Win32 errors, and oleaut32's marshalling raises
-   HRESULTs. All other codes are exceptions of the processor and of Windows (c...), of languages (e...), and codes
-   8000000x and 8000010x: breakpoints, functions that Wine lacks and similar. */
+   HRESULTs. All other codes are exceptions: c... comes from the processor or Windows, e... from a language's runtime,
+   and 8000000x or 8000010x from breakpoints, functions that Wine lacks, and the like. */
 static HRESULT rpc_error(DWORD exception)
 {
     if (exception < 0x10000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks between a request and the method: whether the request is long enough for the method's parameters (computed
-   from the format string before unmarshalling), and a guard that stops exceptions. */
+/* Protects a method from invalid requests, and its caller from exceptions. Before unmarshalling, checks whether the
+   request is long enough for the method's parameters; their size is computed from the format string. */
 #ifndef OPENPLA_PROXY_STUB_REQUEST_H
 #define OPENPLA_PROXY_STUB_REQUEST_H
 

@@ -39,7 +39,7 @@ struct remote_type {
 
 size_t remote_type_count(void);
 const struct remote_type *remote_type_at(size_t index);
-const struct remote_type *remote_type_find(const GUID *iid); /* NULL: not one of the 18 */
+const struct remote_type *remote_type_find(const GUID *iid); /* NULL: `iid` is not one of the 18 */
 /* Returns the method with the opnum. NULL: the type has no such method. Opnums below REMOTE_FIRST_OPNUM are
    IDispatch's. */
 const struct remote_method *remote_method_of(const struct remote_type *type, uint16_t opnum);

@@ -43,7 +43,7 @@ static bool type_has_pointee(const TYPEDESC *t)
     return t->vt == VT_PTR || t->vt == VT_SAFEARRAY || t->vt == VT_CARRAY;
 }
 
-/* Writes a union with the VARTYPE as its tag, then the VARTYPE. */
+/* Writes a union, whose tag is the VARTYPE, and then the VARTYPE again. */
 static void type_write(struct ndr_writer *w, const TYPEDESC *t)
 {
     ndr_add(w, 4, 0);
@@ -211,7 +211,7 @@ static uint32_t description_answer(struct remote_call *c, ITypeInfo *info, struc
     pointer_write(out, SUCCEEDED(hr));
     if (SUCCEEDED(hr))
         hr = is_function ? function_write(c, out, f) : variable_write(c, out, v);
-    if (FAILED(hr) && !out->failed) { /* it contains a value that cannot be sent */
+    if (FAILED(hr) && !out->failed) { /* the description contains a value that cannot be sent */
         out->size = start;
         pointer_write(out, false);
     }
@@ -300,7 +300,7 @@ static uint32_t dll_entry_answer(ITypeInfo *info, struct ndr_reader *in, struct 
     const uint32_t kind = ndr_read_u32(in);
     BSTR dll = NULL, name = NULL;
     WORD ordinal = 0;
-    ndr_read_u32(in); /* which results the client requests */
+    ndr_read_u32(in); /* skip the number that says which results the client requests */
     if (in->fault)
         return in->fault;
     const HRESULT hr = ITypeInfo_GetDllEntry(info, id, (INVOKEKIND)kind, &dll, &name, &ordinal);

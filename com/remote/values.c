@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts values between the forms of COM and of the wire. */
+/* Converts values from COM's form to the wire format and back. */
 #include "com/remote/values.h"
 
 #include <string.h>
@@ -228,8 +228,9 @@ HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_v
 }
 
 /* ---- error information: MS-DCOM 2.2.21.2 and 2.2.21.3 ----
-   Error information is an OBJREF_CUSTOM of the class that rebuilds an error object: version, help context, IID, then
-   source, description and help file, each after a flag that says whether it exists. */
+   Error information is sent as an OBJREF_CUSTOM. Its class ID names the class that rebuilds the error object. Its data
+   are the version, help context and IID, then the source, description and help file. Each of these three strings
+   follows a flag that says whether the string exists. */
 
 static const GUID error_object_class = {0x0000031B, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
 

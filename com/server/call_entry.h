@@ -26,7 +26,7 @@ struct client_use;
 HRESULT client_use_begin(const struct caller *caller, struct client_use **out);
 void client_use_end(struct client_use *use);
 /* Counts an object for the client until client_use_drop, even after the client has exited.
-   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). NULL has no limit. */
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). If `use` is NULL, there is no limit. */
 HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
 /* Returns the memory share that counts the client's memory; borrowed. Returns NULL for NULL. */
@@ -46,9 +46,9 @@ void call_entry_guard(void);
 struct call_entry {
     bool counted;
 };
-/* Begins a client's call. E_ACCESSDENIED (call_check_level), HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY)
-   (client_use_begin), E_OUTOFMEMORY: return the failure without calling call_leave. Calls within this process always
-   succeed. */
+/* Begins a client's call. Fails with E_ACCESSDENIED (call_check_level), HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY)
+   (client_use_begin) or E_OUTOFMEMORY. In this case return the failure to the client, and do not call call_leave. Calls
+   within this process always succeed. */
 HRESULT call_enter(struct call_entry *call);
 void call_leave(struct call_entry *call);
 /* Returns the client whose call this thread serves; NULL if the call is not counted. */

@@ -9,19 +9,18 @@
 #include <windows.h>
 #include <rpc.h>
 
-/* The main program of `openplasrv /counters [process]`: serves counters as configured in engine/pdh/pcq_server.h until
-   the process with that id exits, or without a time limit. Returns the exit code; prints to stderr where it listens, or
-   why it cannot listen. */
+/* The main program of `openplasrv /counters [process]`: serves counters according to the settings
+   (engine/pdh/pcq_server.h) until the process with that ID exits. Without an ID, runs without a time limit. Returns the
+   exit code; prints to stderr where it listens, or why it cannot listen. */
 int counter_server_main(const WCHAR *parent);
 
-/* For the service: keeps such a process running while counters are configured to be served, and restarts it when it
-   exits. */
+/* For the service: keeps a counter server running while the settings request one, and restarts it when it exits. */
 void counter_child_begin(void);
 void counter_child_end(void);
 
-/* Starts answering the calls of MS-PCQ that RPC delivers: each caller is checked, and then the methods in
+/* From now on, the calls of MS-PCQ that RPC delivers are answered: each caller is checked, and then the methods in
    engine/pdh/remote answer. `settings` must stay valid, and *out is never destroyed, because calls may run until the
-   process exits. *out serves other transports. E_OUTOFMEMORY. */
+   process exits. Pass *out to transports other than RPC. E_OUTOFMEMORY. */
 HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_server **out);
 /* The interface, for RpcServerRegisterIf2. */
 extern RPC_IF_HANDLE PerflibV2_v1_0_s_ifspec;

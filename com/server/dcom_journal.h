@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events about remote clients, of DCOM and of counters. */
+/* Events about the remote clients of DCOM and of the counter server. */
 #ifndef OPENPLA_DCOM_JOURNAL_H
 #define OPENPLA_DCOM_JOURNAL_H
 

@@ -18,19 +18,19 @@ enum { LINK_HEADER = 12, LINK_ADDRESS_BYTES = 64, LINK_SESSIONS = 4096 };
 #define LINK_MESSAGE_MOST ((size_t)65 << 20)
 
 struct link_header {
-    uint32_t size; /* size of the body after it */
+    uint32_t size; /* size of the body, which follows the header */
     uint32_t kind, session;
 };
 /* False: no message can have the size in the header. */
 bool link_header_read(const uint8_t bytes[LINK_HEADER], struct link_header *out);
 
-/* These functions write a complete message each. Check the writer's `failed` afterwards. */
+/* Each of these functions writes one complete message. Check the writer's `failed` afterwards. */
 void link_write_open(struct ndr_writer *w, uint32_t session, const char *address, const struct dual_strings *bindings);
 void link_write_call(struct ndr_writer *w, uint32_t session, const struct rpc_call *call);
 void link_write_close(struct ndr_writer *w, uint32_t session);
 void link_write_answer(struct ndr_writer *w, uint32_t session, uint32_t fault, const uint8_t *stub, size_t size);
 
-/* These functions read a body each. False: the body is malformed. */
+/* Each of these functions reads one body. False: the body is malformed. */
 bool link_read_open(const uint8_t *body, size_t size, char address[LINK_ADDRESS_BYTES], struct dual_strings *bindings);
 /* `out` borrows the stub, and the account from `account`. */
 bool link_read_call(const uint8_t *body, size_t size, struct rpc_call *out, char account[AUTH_NAME_BYTES]);

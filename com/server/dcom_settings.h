@@ -8,7 +8,7 @@
 #include "engine/rpc/auth.h"
 
 #define DCOM_KEY           "Software\\OpenPLA\\Dcom"
-#define DCOM_PORT          135 /* the only port that clients query if no other is configured */
+#define DCOM_PORT          135 /* clients query only this port unless they are configured otherwise */
 #define DCOM_LOOPBACK      "127.0.0.1"
 #define DCOM_ALL_ADDRESSES "*"
 
@@ -23,7 +23,7 @@ struct dcom_settings {
     bool is_on;
     uint16_t port;
     uint16_t advertised_port; /* the port that clients receive in object references; differs from `port` if the host's
-                                 firewall redirects the port. 0: `port` */
+                                 firewall redirects the port. 0: the same as `port` */
     char *address; /* the address to listen at, in digits; DCOM_ALL_ADDRESSES: all addresses of this computer */
     char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
@@ -50,7 +50,7 @@ enum { DCOM_PASSWORD_LEAST = 12, DCOM_ACCOUNT_MOST = 64 };
 struct dcom_account {
     char *name;
     enum dcom_role role;
-    char *sid; /* random, so that another account that later gets the same name owns none of its sets */
+    char *sid; /* random: a new account with a deleted account's name must not own the sets of the deleted one */
     char *key; /* key of the hash in the secrets store */
 };
 struct dcom_accounts {

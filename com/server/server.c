@@ -24,7 +24,7 @@
 #include <sddl.h>
 #include <wchar.h>
 
-/* ---- security: which accounts may call the server, and what objects that it calls may do ---- */
+/* ---- security: which accounts may call the server, and what the objects that the server calls may do ---- */
 
 static HRESULT security_error(const char *doing)
 {
@@ -243,7 +243,7 @@ static void process_leave(int code)
     CoUninitialize();
 }
 
-/* Started by COM */
+/* ---- a server that COM started ---- */
 
 static bool in_use(void)
 {
@@ -288,7 +288,7 @@ static int serve_for_com(void)
     return FAILED(hr);
 }
 
-/* Started as a service */
+/* ---- a server that runs as a service ---- */
 
 static SERVICE_STATUS_HANDLE service_handle;
 static HANDLE service_end;

@@ -47,9 +47,9 @@ typedef HRESULT WINAPI initialize_security(PSECURITY_DESCRIPTOR descriptor, LONG
                                            SOLE_AUTHENTICATION_SERVICE *service, void *reserved, DWORD authentication,
                                            DWORD impersonation, void *list, DWORD capabilities, void *reserved_too);
 
-/* Calls `initialize`, which is CoInitializeSecurity: packet privacy (MS-PLA 2.1). Objects that the server calls may
-   identify the server but not act for it. Objects of clients cannot bring custom marshalling code, and no server is
-   started on behalf of a client. */
+/* Calls `initialize`, which is CoInitializeSecurity, and requires packet privacy (MS-PLA 2.1). Objects that the server
+   calls may identify the server but not act for it. Objects of clients cannot bring custom marshalling code, and no
+   server is started on behalf of a client. */
 HRESULT server_secure(initialize_security *initialize);
 
 /* Records the current call's process, because it has objects of the server. Wine never releases the references of a
@@ -60,9 +60,9 @@ void clients_note_caller(void);
 bool clients_alive(void);
 
 /* The child process that keeps Wine running: wineserver stops services when the last program that is not a service has
-   exited. A service with work to do keeps one such program running, which does nothing and exits together with the
-   service. server_child_start starts openplasrv.exe with the arguments `option` and this process's id. *child, NULL on
-   failure, is for idle_child_end. */
+   exited. Therefore, while a service has work to do, it keeps a program running that is not a service. This program
+   does nothing, and exits together with the service. server_child_start starts openplasrv.exe with the arguments
+   `option` and this process's id. *child, NULL on failure, is for idle_child_end. */
 HRESULT server_child_start(const char *option, struct process **child);
 /* Calls server_child_start with `/idle`. */
 HRESULT idle_child_start(struct process **child);
