@@ -17,7 +17,8 @@ struct file_storing {
 
 /* Creates the temporary file and opens it as this host OS requires for the rename. */
 HRESULT file_storing_open(struct file_storing *s);
-/* Renames the temporary file, already written and flushed, to `path`. Closes it if the host OS requires that. */
+/* Renames the temporary file, which is already written and flushed, to `path`. Closes it if the host OS requires
+   that. */
 HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- access checks without tokens (account_access.c) ---- */
@@ -52,10 +53,11 @@ void debug_trace_setting(const char *name, char *text, size_t size);
 intptr_t debug_trace_open(const char *path);
 void debug_trace_close(intptr_t file);
 void debug_trace_write(intptr_t file, const char *line, size_t size);
-/* Call GetLastError and SetLastError; no effect natively. */
+/* Call GetLastError and SetLastError; no effect in the native build. */
 uint32_t debug_trace_last_error(void);
 void debug_trace_restore_last_error(uint32_t code);
-/* Terminates this process immediately: no message box, no handlers; natively with SIGABRT. A debugger stops here. */
+/* Terminates this process immediately, without a message box or handlers. The native build raises SIGABRT. A debugger
+   stops here. */
 _Noreturn void debug_trace_end_process(uint32_t code);
 
 #endif

@@ -78,7 +78,7 @@ HRESULT debug_trace_check(const char *list)
     return error_set(E_INVALIDARG, "unknown trace area '%s' (areas: %spla, all)", unknown, names);
 }
 
-/* Reads OPENPLA_TRACE_FILE and replaces "%p" by this process's id; "" if the variable is not set. */
+/* Reads OPENPLA_TRACE_FILE and replaces "%p" with this process's ID; "" if the variable is not set. */
 static void read_file_name(char path[PATH_BYTES])
 {
     char set[PATH_BYTES];

@@ -38,7 +38,7 @@ struct error_kept {
     char text[ERROR_TEXT_BYTES]; /* as returned by error_text */
 };
 struct error_kept error_keep(HRESULT hr);
-/* Makes the saved failure this thread's current one again and returns its hr. */
+/* Restores the saved failure as this thread's current one, and returns its hr. */
 HRESULT error_restore(const struct error_kept *kept);
 /* Sets "subject: meaning" for a failing PDH_STATUS and returns it as an HRESULT. Some PDH functions return a plain
    system error code. */

@@ -132,7 +132,7 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
-    /* A short name that does not contain the path's name, which could exceed the limit with a suffix. */
+    /* A short name is used, because the file's own name with a suffix could exceed the limit for names. */
     snprintf(name, sizeof name, "~%lu-%u.tmp", (unsigned long)process_own_id(), atomic_fetch_add(&stored, 1));
     memcpy(s->path, path, length + 1);
     s->folder = path_folder(path);

@@ -35,7 +35,7 @@ HRESULT folder_check_own(const char *path);
 struct ownership {
     bool is_folder, is_link, is_foreign;
     bool is_open;    /* groups that include every user of this computer have access */
-    char owner[192]; /* the string of a SID, natively a number */
+    char owner[192]; /* the string of a SID; in the native build a number */
 };
 /* Reads the owner without following links. S_FALSE: the file or folder does not exist. */
 HRESULT file_ownership(const char *path, struct ownership *out);
@@ -80,19 +80,19 @@ void file_close(struct file *f);    /* NULL is allowed */
    bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it and renames it over path. A sharing violation is retried for up to 1
-   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, except if only the last step
-   fails, the flush of the folder: `path` is then already the new file. */
+   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, with one exception: if only
+   the last step fails, which flushes the folder, `path` is already the new file. */
 HRESULT file_store(const char *path, const void *data, size_t size);
 /* Like file_store, in two steps. The caller holds a lock only during the second step, so that others do not wait for
-   the disk. Between the steps, a clean-up after killed writers can delete the temporary file; the second step then
-   fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
+   the disk. Between the steps, a clean-up of the files of killed processes can delete the temporary file; the second
+   step then fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
 struct file_storing;
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out);
 HRESULT file_store_end(struct file_storing *s); /* frees `s` */
 /* Called instead of the second step: deletes the temporary file and returns hr, with its error text unchanged. NULL is
    allowed. */
 HRESULT file_store_drop(struct file_storing *s, HRESULT hr);
-/* Replaces the temporary file's name in hr's error text by `path`, the name that users know, and returns hr. */
+/* Replaces the temporary file's name in hr's error text with `path`, the name that users know, and returns hr. */
 HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path);
 HRESULT file_delete(const char *path);
 /* Renames within one volume and replaces an existing file `to`. Retries after a sharing violation, as file_store
@@ -150,12 +150,12 @@ enum file_grant {
     FILE_GRANT_ADD,    /* for a folder: create files in it, which the account then owns */
     FILE_GRANT_CHANGE, /* for a file: read, write and replace it */
 };
-/* Grants an account, given by its SID, this access in addition to the existing rights. Returns S_FALSE natively and
-   under Wine, because nothing runs as another account there. */
+/* Grants an account, given by its SID, this access in addition to the existing rights. Returns S_FALSE in the native
+   build and under Wine, because nothing runs as another account there. */
 HRESULT file_grant(const char *path, const char *sid, enum file_grant what);
-/* Like file_load, but requires a trusted owner: the system, the administrators or this process's account; natively the
-   superuser or this account. For any other owner it fails with E_ACCESSDENIED and a text that names the file and its
-   owner. It checks the opened file, so the checked file is the one that it reads. */
+/* Like file_load, but requires a trusted owner: the system, the administrators or this process's account (in the native
+   build, the superuser or this account). For any other owner it fails with E_ACCESSDENIED and a text that names the
+   file and its owner. It checks the opened file, so the checked file is the one that it reads. */
 HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
 /* E_ACCESSDENIED unless the open file has an owner that file_load_trusted trusts. */
 HRESULT file_check_owner(struct file *f);
@@ -199,7 +199,7 @@ char *path_api_name(const char *name);
 struct file_traits {
     uint64_t size;
     int64_t created, accessed, written; /* FILETIME, UTC; 0: unknown on this host OS */
-    uint32_t attributes; /* FILE_ATTRIBUTE_ flags; natively read-only (from the mode) and hidden (from the name) */
+    uint32_t attributes; /* FILE_ATTRIBUTE_ flags; native build: read-only (from the mode), hidden (from the name) */
 };
 #define FILE_TRAIT_READ_ONLY 0x01u
 #define FILE_TRAIT_HIDDEN    0x02u
@@ -233,7 +233,7 @@ enum file_operation {
     FILE_OPERATION_RESIZE,        /* sets a file's size */
     FILE_OPERATION_FLUSH,         /* flushes a file */
     FILE_OPERATION_RENAME,        /* renames within a volume, over an existing file */
-    FILE_OPERATION_FLUSH_FOLDER,  /* flushes a folder (only natively), after a rename that must survive a crash */
+    FILE_OPERATION_FLUSH_FOLDER,  /* flushes a folder after a rename that must survive a crash (native build only) */
     FILE_OPERATION_DELETE,        /* deletes a file */
     FILE_OPERATION_CREATE_FOLDER, /* creates one folder */
     FILE_OPERATION_DELETE_FOLDER,

@@ -71,10 +71,10 @@ void folder_watch_close(struct folder_watch *w); /* NULL is allowed */
 struct drive {
     char name[3]; /* "C:" */
 };
-/* Lists the drives of fixed disks and of inserted removable media, and returns their number. Natively there is only
-   "Z:", for the root, as under Wine. */
+/* Lists the drives of fixed disks and of inserted removable media, and returns their number. In the native build the
+   only drive is "Z:", which is the root, as under Wine. */
 size_t drives_list(struct drive drives[DRIVES_MOST]);
-/* Whether the drive letter refers to another computer's disk; natively never. */
+/* Whether the drive letter refers to another computer's disk; always false in the native build. */
 bool drive_is_remote(char letter);
 /* Returns the drive's size and free space in bytes. The call can take a long time for another computer's disk. */
 HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free);

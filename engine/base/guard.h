@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protects OpenPLA's code from faults: invalid callbacks and addresses from the program that called it, and mapped
-   files that another program truncates. Natively there are no exceptions, and an invalid address ends the program. */
+   files that another program truncates. The native build has no exceptions, so an invalid address ends the program
+   there. */
 #ifndef OPENPLA_GUARD_H
 #define OPENPLA_GUARD_H
 
@@ -23,8 +24,8 @@ bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes t
    functions. `context` is passed to guard_left, which has the role of guard_call's `left`. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
-/* Adds an entry to the table of win32/guard.c, which the frame's handler reads: the instruction, the address at which
-   to continue, and the function to call. All code that reads this way must be in .text. */
+/* Adds an entry to the table of win32/guard.c, which the frame's handler reads. The entry contains the instruction, the
+   address at which to continue, and the function to call. All code that reads this way must be in .text. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \
     "    .section .rdata$guard_b,\"dr\"\n"                                                                             \
@@ -110,13 +111,14 @@ struct mapped_file {
 };
 
 /* From now on, protects the program from faults in the mapping of `size` bytes at `from` if `file` is truncated.
-   Mapping and file must stay valid until mapped_file_remove. E_OUTOFMEMORY, or the system's reason. */
+   Mapping and file must stay valid until mapped_file_remove. E_OUTOFMEMORY, or the system's error. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
 /* Returns the mapping that contains the address, for fault handlers; NULL: no known mapping contains it. */
 struct mapped_file *mapped_file_at(uintptr_t address);
 
-/* Implemented per host OS: lets faults of this process call mapped_file_at. It may be called more than once. */
+/* Implemented for each host OS. From now on, this process's fault handler calls mapped_file_at. It may be called more
+   than once. */
 HRESULT mapped_file_watch(void);
 
 #endif

@@ -57,7 +57,7 @@ char *json_put_text(char *at, const char *text, size_t size)
 }
 
 /* Returns the maximum number of bytes that the text without quotes has in JSON. Texts without special characters are
-   common, and need no more space than they have. */
+   common; their length does not change. */
 static size_t content_most(const char *text, size_t size)
 {
     size_t plain = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads, writes and parses files of the Linux kernel (/proc, /sys, tracefs), natively and under Wine. */
+/* Reads, writes and parses files of the Linux kernel (/proc, /sys, tracefs), in the native build and under Wine. */
 #ifndef OPENPLA_KERNEL_FILE_H
 #define OPENPLA_KERNEL_FILE_H
 

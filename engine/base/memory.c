@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator. Small blocks come from pools by size class, each with its own lock, instead of the system's heap,
-   which is slow under Wine. A piece of a pool that contains no used block is returned to the system. Sanitizer builds
-   use malloc, so that misuse is detected. Freed memory is wiped: a password is copied through many functions, and a
-   string that grows leaves its old contents behind (DECISIONS 69). */
+/* The allocator. Small blocks do not come from the system's heap, which is slow under Wine, but from pools. Each size
+   class has its own pool and lock. A piece of a pool that contains no used block is returned to the system. Sanitizer
+   builds use malloc, so that misuse is detected. Freed memory is wiped: a password is copied through many functions,
+   and a string that grows leaves its old contents behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
 #include "engine/base/os.h"

@@ -66,7 +66,7 @@ HRESULT ip_addresses_own(struct ip_addresses *list);
 HRESULT host_split(const char *text, char **host, char **port);
 
 struct socket_end;
-/* Listens at the port on all addresses of this computer. Fails with the system's reason and a text that names the
+/* Listens at the port on all addresses of this computer. Fails with the system's error and a text that names the
    port. */
 HRESULT socket_listen(uint16_t port, struct socket_end **out);
 /* Listens at the port on one address of this computer, given as text. E_INVALIDARG: the text is not an address. */
@@ -74,23 +74,23 @@ HRESULT socket_listen_at(const char *address, uint16_t port, struct socket_end *
 /* Returns the socket's own address and port; "" and 0 if they are unknown. */
 void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES], uint16_t *port);
 /* Waits for the next connection; `address` is the client's address; for an IPv4 client it does not have the prefix
-   "::ffff:". Fails with the system's reason, for example if no more files may be open. */
+   "::ffff:". Fails with the system's error, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
 /* Connects to the host; `port` is in digits. Tries the host's addresses one after the other, each for up to
-   `timeout_ms`. Fails with the last address's error: HRESULT_FROM_WIN32(ERROR_TIMEOUT), or the system's reason with a
+   `timeout_ms`. Fails with the last address's error: HRESULT_FROM_WIN32(ERROR_TIMEOUT), or the system's error with a
    text that names host and port. */
 HRESULT socket_connect(const char *host, const char *port, uint32_t timeout_ms, struct socket_end **out);
 /* From now on, each single wait for bytes, or for space to send bytes, fails after this time. 0: no limit. */
 void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t send_ms);
 /* Sends all bytes. */
 HRESULT socket_send(struct socket_end *s, const void *bytes, size_t size);
-/* Receives exactly this many bytes. S_FALSE: the peer has closed the connection before the first one. */
+/* Receives exactly this many bytes. S_FALSE: the peer has closed the connection before the first byte. */
 HRESULT socket_receive(struct socket_end *s, void *bytes, size_t size);
 /* Receives available bytes, at most `size`; waits for the first byte. S_FALSE: the peer has closed the connection.
    HRESULT_FROM_WIN32(ERROR_TIMEOUT): no bytes arrived within the time limit. */
 HRESULT socket_receive_some(struct socket_end *s, void *bytes, size_t size, uint32_t timeout_ms, size_t *got);
-/* Waits until one of the sockets has bytes, a connection or an end, and sets ready[i] for each; all false after
-   `timeout_ms`. */
+/* Waits until a socket has bytes to read or a new connection, or has been closed by its peer. Sets ready[i] for each
+   socket; all are false after `timeout_ms`. */
 HRESULT sockets_wait(struct socket_end *const *sockets, size_t count, uint32_t timeout_ms, bool *ready);
 /* Ends sending, and then reads and discards bytes until the peer closes the connection, for at most `timeout_ms`.
    Closing the socket with unread bytes would reset the connection, and the peer could lose the last answer. */

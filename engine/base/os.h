@@ -16,10 +16,10 @@ char *os_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
 void os_dns_name(char name[OS_DNS_NAME_BYTES]);
 /* Whether a computer name means this computer: NULL, "", ".", "localhost", one of this computer's names (with its
    domain, or with any domain if it is unknown), a loopback address, or an address of an interface (an IPv6 address may
-   be in brackets). Leading backslashes are ignored. Fails with the system's reason, or E_OUTOFMEMORY. */
+   be in brackets). Leading backslashes are ignored. Fails with the system's error, or E_OUTOFMEMORY. */
 HRESULT os_is_own_name(const char *name, bool *own);
 char *os_expand_environment(const char *t); /* replaces each %name% whose variable exists, and keeps the others */
-/* Returns the folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (natively
+/* Returns the folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (native build:
    $HOME/.openpla). */
 char *os_data_folder(void);
 /* Returns the folder of the module that contains this code, which is openpla.dll or the program. */
@@ -36,7 +36,7 @@ HRESULT os_random(void *out, size_t size); /* random bytes from the host OS, goo
 HRESULT os_new_guid(GUID *out);            /* a random GUID, version 4 of RFC 4122 */
 /* Returns the string resource that "@binary,#id" names. The binary is a full path on a drive, with environment
    variables; its code is not executed. Returns a copy of the reference if it has another form, or if the string does
-   not exist on this computer (natively always). From memory_alloc; NULL: out of memory. */
+   not exist on this computer. The native build always returns a copy. From memory_alloc; NULL: out of memory. */
 char *os_resource_text(const char *reference);
 
 /* A plain lock between threads, not recursive. Static initialiser: LOCK_INIT. */

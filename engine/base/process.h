@@ -32,20 +32,21 @@ struct program {
 struct process;
 /* Starts the program without a shell, detached: it has no window and no inherited standard streams, and it is not
    terminated together with this process. E_INVALIDARG: invalid security descriptor; PLA_E_CREDENTIALS_REQUIRED: another
-   account is requested without a token. Natively there are no tokens, and `security` has no effect. Under Wine the
-   program can also be one of the host OS. Wine does not report the end of such a process: process_id returns 0, and
-   process_wait returns S_OK with the exit code 0 at once. */
+   account is requested without a token. The native build has no tokens, and ignores `security`. Under Wine the program
+   can also be a Linux program. Wine does not report the end of such a process: process_id returns 0, and process_wait
+   returns S_OK with the exit code 0 at once. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
 /* Waits for the process to exit. S_OK: it has exited, and *exit_code is set (`exit_code` may be NULL); S_FALSE: it is
    still running after timeout_ms. */
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
 void process_close(struct process *p); /* does not end the process */
-/* Opens the process `id` that started at `start_time`, to wait for it. Natively the exit code is 0 unless this process
-   started that process. S_FALSE, and NULL: it has exited. */
+/* Opens the process `id` that started at `start_time`, to wait for it. In the native build the exit code is 0 unless
+   this process started that process. S_FALSE, and NULL: it has exited. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
-/* Returns the SID of this process's account, for use in SDDL; natively "". From memory_alloc; NULL: unknown. */
+/* Returns the SID of this process's account, for use in SDDL; "" in the native build. From memory_alloc; NULL:
+   unknown. */
 char *process_own_sid(void);
 /* Returns the start time of a process in the system's units (FILETIME UTC, or any value that is unique per start); 0 if
    the process does not exist. The id and the start time together identify a process permanently. */
@@ -77,12 +78,12 @@ struct shared {
        HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). */
     bool create;
     /* SDDL with a DACL: the access rights of a newly created object; an existing object keeps its rights. NULL:
-       PROTECTION_OBJECT. Natively this has no effect, because only the current account has access. */
+       PROTECTION_OBJECT. No effect in the native build, where only the current account has access. */
     const char *security;
     /* With `create`: the object must be new. If it exists, the result is HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
     /* The account that must own an existing object, in section_owner's form; an object of another account is rejected
-       with E_ACCESSDENIED. NULL: any account (natively always the current account). */
+       with E_ACCESSDENIED. NULL: any account (native build: always the current account). */
     const char *owner;
     /* For a section: it is stored in a file that belongs to this account (under Wine, to this account and this prefix).
        The section and its contents remain after all its processes have exited, until section_delete. In this case
@@ -97,8 +98,8 @@ struct section;
    part is zero. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
-/* Returns the account that owns the section, from memory_alloc: the string of a SID, natively a number. Under Wine the
-   owner of a section that was created without a descriptor is "none". */
+/* Returns the account that owns the section, from memory_alloc: the string of a SID; in the native build a number.
+   Under Wine the owner of a section that was created without a descriptor is "none". */
 HRESULT section_owner(struct section *s, char **owner);
 void section_close(struct section *s); /* NULL is allowed */
 /* Removes the name of a lasting section. Processes that have the section open keep it (under Wine, the name remains
@@ -108,11 +109,11 @@ HRESULT section_delete(const char *name);
    now has the name. A section that is not lasting keeps its name as long as it is open. */
 HRESULT section_is_named(struct section *s, const char *name);
 
-/* Returns the path of the folder that contains all lasting sections (natively: all named objects), from memory_alloc.
-   Creates the folder if it is missing. S_FALSE and NULL: this host OS has no such folder (Windows). */
+/* Returns the path of the folder that contains all lasting sections (native build: all named objects), from
+   memory_alloc. Creates the folder if it is missing. S_FALSE and NULL: this host OS has no such folder (Windows). */
 HRESULT section_folder(char **out);
 /* Under Wine: deletes the folders with lasting sections of other Wine prefixes that were deleted. Such a folder would
-   otherwise occupy memory until the host OS restarts. No effect natively and on Windows. */
+   otherwise occupy memory until the host OS restarts. No effect in the native build and on Windows. */
 void sections_sweep(void);
 
 struct signal; /* auto-reset, named */
@@ -129,8 +130,8 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
 #define SIGNAL_PROCESSES 64
 void signal_close(struct signal *e);
 
-/* Mutual exclusion between threads, also of different processes. If the holder exits, the mutex is released. Natively
-   it works only between processes of the current account. Not recursive. */
+/* Mutual exclusion between threads, also of different processes. If the holder exits, the mutex is released. In the
+   native build it works only between processes of the current account. Not recursive. */
 struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
 /* S_OK: this thread holds it; S_FALSE: another thread held it for timeout_ms (UINT32_MAX: no limit). */
@@ -139,7 +140,7 @@ void mutex_release(struct mutex *m); /* by the thread that holds it */
 void mutex_close(struct mutex *m);   /* NULL is allowed */
 
 /* ---- the Windows processes of this Wine prefix and their threads ----
-   For code that has only the Linux ids of processes and threads. Natively the list is empty. */
+   For code that has only the Linux ids of processes and threads. In the native build the list is empty. */
 
 /* A thread, by Windows' ids. */
 struct windows_thread {
@@ -162,7 +163,7 @@ struct windows_process {
     uint32_t session;
     bool is_wow64; /* a 32-bit program */
 };
-/* Reads the facts of a Windows process. S_FALSE: it has exited, or access is denied. */
+/* Reads the properties of a Windows process. S_FALSE: it has exited, or access is denied. */
 HRESULT windows_process_read(uint32_t id, struct windows_process *out);
 
 #endif

@@ -44,7 +44,7 @@ struct memory_share *memory_share_create(void);
 struct memory_share *memory_share_reference(struct memory_share *s); /* NULL (no share) is allowed here and below */
 void memory_share_release(struct memory_share *s);
 
-/* Makes everything that this thread creates from now on count toward the share; NULL: toward no share. The share is
+/* From now on, everything that this thread creates counts toward the share; NULL: toward no share. The share is
    borrowed. */
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host OS's registry. Keys below HKEY_LOCAL_MACHINE, in the 64-bit view, can be read and changed; the whole
-   registry can be read for recordings. Natively the registry is a tree in memory, private to this process, for tests
-   (DECISIONS 28). Paths and names are UTF-8 and compared without case; a name has at most 255 characters. */
+   registry can be read for recordings. In the native build the registry is a tree in memory, private to this process,
+   for tests (DECISIONS 28). Paths and names are UTF-8 and compared without case; a name has at most 255 characters. */
 #ifndef OPENPLA_REGISTRY_H
 #define OPENPLA_REGISTRY_H
 

@@ -9,8 +9,8 @@
 
 /* ---- callers: the process that calls a verb, and its account ---- */
 
-/* An account described by its SIDs, for cases without a token: natively, and for a remote client whose logon was
-   checked. */
+/* An account described by its SIDs, for cases without a token: in the native build, and for a remote client whose logon
+   was checked. */
 struct account_sids {
     const char *name; /* for events */
     const char *user;
@@ -22,7 +22,7 @@ struct caller {
     uint32_t process; /* id of another process; 0: it is on another machine, or unknown */
     /* Opens the token of the account for which the running call acts; NULL: the process's token. Windows only. */
     HRESULT (*token)(void **out);
-    const struct account_sids *account; /* replaces the token; NULL: the token's account, natively unknown */
+    const struct account_sids *account; /* replaces the token; NULL: the token's account (native build: unknown) */
 };
 /* The caller of work that this process does for itself. */
 extern const struct caller caller_self;
@@ -30,8 +30,8 @@ extern const struct caller caller_self;
 /* Returns DOMAIN\user, or the SID's string if the account has no name, or "" if it is unknown. From memory_alloc; NULL:
    out of memory. Can be used only while the caller's call runs. */
 char *caller_account(const struct caller *caller);
-/* Returns the SID's string; "" if it is unknown, and natively for this process itself. From memory_alloc; NULL: out of
-   memory. Can be used only while the caller's call runs. */
+/* Returns the SID's string; "" if it is unknown, and in the native build for this process itself. From memory_alloc;
+   NULL: out of memory. Can be used only while the caller's call runs. */
 char *caller_sid(const struct caller *caller);
 
 /* ---- access checks ---- */
@@ -100,7 +100,7 @@ void sddl_free(struct sddl *descriptor);
    A secret is a string under a random key (shared_new_key). On Windows it is private data of the LSA, which only
    administrators and the system can read. Under Wine, and for programs without access to the LSA, it is a file in <data
    folder>/secrets that CryptProtectData has encrypted for the account (DECISIONS 68 describes what this protects under
-   Wine). Natively it is a file that only its owner can open. */
+   Wine). In the native build it is a file that only its owner can open. */
 
 enum {
     SECRET_MOST = 30000 /* UTF-16 units: the LSA's maximum for one secret */
@@ -138,8 +138,8 @@ struct logon {
     /* Returns the string of the token's SID, from memory_alloc. */
     HRESULT (*sid)(void *token, char **out);
 };
-/* NULL: this host OS runs everything under one account and cannot check a password. Returned natively, and under Wine,
-   whose LogonUser accepts any name and password and returns an unusable token. */
+/* Returns NULL if this host OS runs everything under one account and cannot check a password: in the native build, and
+   under Wine, whose LogonUser accepts any name and password and returns an unusable token. */
 const struct logon *os_logon(void);
 /* Called only by tests: os_logon returns `instead` from now on; NULL restores the host OS's functions. */
 void os_logon_use(const struct logon *instead);

@@ -115,10 +115,10 @@ size_t unicode_put(uint32_t c, char out[4]);
 
 /* ---- the ANSI code page, for files and callers that use it ---- */
 
-/* Converts the text to the host OS's ANSI code page: the system's on Windows and Wine, windows-1252 natively. A
-   character that the code page lacks becomes '?', one per UTF-16 unit, never a similar character, so that different
-   names stay different. *out from memory_alloc, NUL-terminated; *size (may be NULL) is the length without the NUL.
-   Fails only with E_OUTOFMEMORY. */
+/* Converts the text to the host OS's ANSI code page: the system's on Windows and Wine, windows-1252 in the native
+   build. A character that the code page lacks becomes '?', one per UTF-16 unit, never a similar character, so that
+   different names stay different. *out from memory_alloc, NUL-terminated; *size (may be NULL) is the length without the
+   NUL. Fails only with E_OUTOFMEMORY. */
 HRESULT text_to_ansi(const char *text, char **out, size_t *size);
 /* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. A NUL or a byte without a character is
    E_INVALIDARG, or becomes U+FFFD with `replace`. E_OUTOFMEMORY. */

@@ -12,7 +12,7 @@
 
 struct thread;
 /* Runs body(user) on a new thread. The module that contains this code stays loaded until body has returned.
-   E_OUTOFMEMORY, or the system's reason with a text. */
+   E_OUTOFMEMORY, or the system's error with a text. */
 HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
 /* Waits for the thread to end. False: it is still running after timeout_ms. */
 bool thread_wait(struct thread *t, uint32_t timeout_ms);
@@ -71,34 +71,35 @@ static inline void *thread_slot(void)
 
 /* Sets the calling thread's slot. When the thread ends, it calls `ended` with the slot's value; all calls must pass the
    same function. `ended` must not take a lock, because the process may be exiting. The module that contains this code
-   stays loaded from the first call on. E_OUTOFMEMORY, or the system's reason. */
+   stays loaded from the first call on. E_OUTOFMEMORY, or the system's error. */
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
 /* Copies the SID of the account that the thread impersonates or, if it impersonates none, of the process's account.
-   Returns its size in bytes; 0 if the SID is unknown, and natively. */
+   Returns its size in bytes; 0 if the SID is unknown, and always 0 in the native build. */
 uint32_t thread_own_sid(uint8_t sid[THREAD_MOST_SID]);
-/* Returns the terminal session of the process; natively 0. */
+/* Returns the terminal session of the process; 0 in the native build. */
 uint32_t process_own_session(void);
 /* Stores up to `most` return addresses of the calling thread's frames, the innermost first. Returns their number. */
 uint32_t thread_own_stack(uint64_t *frames, uint32_t most);
 /* Keeps the module that contains this code loaded for the life of the process. The first call waits for threads that
    load or unload a DLL, so the caller must not hold a lock that such a thread may need. */
 void module_pin(void);
-/* Whether the process is exiting: other threads were terminated at arbitrary points, while holding their locks.
-   Natively never. */
+/* Whether the process is exiting and its other threads were terminated at arbitrary points, possibly while they held
+   locks. Always false in the native build. */
 bool process_is_ending(void);
 void thread_sleep(uint32_t ms);
-/* Like thread_sleep, but as precise as possible: within 0.1 ms under Wine and natively, on Windows to its next tick. */
+/* Like thread_sleep, but as precise as possible: within 0.1 ms on Linux (native build and Wine), and until the next
+   tick on Windows. */
 void thread_sleep_us(uint32_t us);
-/* Sets the value of GetLastError; no effect natively. */
+/* Sets the value of GetLastError; no effect in the native build. */
 void thread_last_error(uint32_t code);
 
 /* ---- the last thread ----
    Windows ends a process when its last thread ends, even if that thread calls ExitThread. A background thread of
    OpenPLA that runs until the process exits would therefore keep the process alive. Such a thread regularly checks
    whether all of the program's threads have ended. If so, it ends the process with the exit code that the process would
-   have had without OpenPLA. Natively threads do not keep a process alive, and these functions do nothing. */
+   have had without OpenPLA. In the native build, threads do not keep a process alive, so these functions do nothing. */
 
 /* Called by a thread that is ending (DLL_THREAD_DETACH) or can end without notice. Its exit code becomes the process's
    exit code unless another thread calls this function later. */

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
-/* ---- WMI: the rows of a query. Not available natively (DECISIONS 28). ---- */
+/* ---- WMI: the rows of a query. Not available in the native build (DECISIONS 28). ---- */
 
 struct management_value {
     char *name;
@@ -43,7 +43,7 @@ struct task_scheduler {
     HRESULT (*wait)(struct scheduled_task *t, uint32_t timeout_ms, uint32_t *exit_code);
     void (*close)(struct scheduled_task *t); /* does not end it */
 };
-/* NULL: the host OS has no scheduler (natively), or has one that loses a task's actions (Wine, DECISIONS 33). */
+/* NULL: there is no scheduler (native build), or the scheduler loses the actions of tasks (Wine, DECISIONS 33). */
 const struct task_scheduler *host_task_scheduler(void);
 
 /* ---- the event log ----

@@ -23,7 +23,7 @@ int64_t clock_utc(void)
     return posix_filetime(t.tv_sec, t.tv_nsec);
 }
 
-/* The clock has 10 MHz as on Windows, so that numbers from both host OSs are comparable. */
+/* The clock runs at 10 MHz as on Windows, so that numbers from both host OSs are comparable. */
 int64_t clock_ticks(void)
 {
     return clock_100ns(CLOCK_MONOTONIC);

@@ -292,7 +292,7 @@ static int lock_once(const char *path, int *out)
 
 HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
 {
-    (void)what; /* natively only this account has access */
+    (void)what; /* in the native build only this account has access */
     uint64_t limit = clock_monotonic_ms() + timeout_ms;
     TRACE_STEP(base, "lock file %s: wait up to %u ms", path, (unsigned)timeout_ms);
     struct file_lock *lock = memory_alloc(sizeof(*lock));
@@ -550,7 +550,7 @@ HRESULT file_open_below(const char *base, const char *path, enum file_mode mode,
     int fd = SUCCEEDED(hr) ? open_last(w.fd, last, mode) : -1;
     if (fd >= 0)
         hr = check_file(&w, fd, mode);
-    else if (SUCCEEDED(hr)) /* ENOENT: a link without a target, whose name exists */
+    else if (SUCCEEDED(hr)) /* ENOENT for a new file: its name is a link without a target */
         hr = errno == ENOENT && mode != FILE_READ ? leads_out(&w) : posix_failed(errno, path);
     if (SUCCEEDED(hr)) {
         hr = file_take(f, fd, mode, out);

@@ -22,7 +22,7 @@ static HRESULT posix_result(int error)
         return HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
     case EACCES:
     case EPERM:
-    case EISDIR: /* as on Windows when a folder is opened as a file */
+    case EISDIR: /* Windows reports this when a folder is opened as a file */
         return E_ACCESSDENIED;
     case EROFS:
         return HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT);

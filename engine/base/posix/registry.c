@@ -24,7 +24,7 @@ struct registry_key {
     char *path;
     char *full; /* with its hive */
 };
-static struct lock lock = LOCK_INIT; /* protects everything below */
+static struct lock lock = LOCK_INIT; /* protects the variables below */
 static struct node *nodes;
 static size_t node_count, node_capacity;
 

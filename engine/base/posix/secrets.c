@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Native secrets: files that only their owner can open, in a folder with the same protection. There is one account. */
+/* Secrets in the native build, which has only one account: files that only their owner can open, in a folder with the
+   same protection. */
 #include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 

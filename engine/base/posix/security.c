@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Access checks for accounts that are described by their SIDs, because there are no tokens on this host OS. Natively no
-   other process makes calls, so the caller is described by its SIDs too. */
+/* Access checks for accounts that are described by their SIDs, because there are no tokens on this host OS. In the
+   native build no other process makes calls, so the caller, too, is described by its SIDs. */
 #include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 

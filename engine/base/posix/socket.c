@@ -51,7 +51,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
-/* Prevents programs that another thread starts from keeping the port or the connection open after this process
+/* If another thread starts a program, that program must not keep the port or the connection open after this process
    exits. */
 static void keep_from_children(host_socket s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the Linux kernel's files under Wine, with NtReadFile at offset 0 of a handle that stays open. This costs a few
-   microseconds more than pread natively. Opening the file each time would cost ten times as much, and so would ReadFile
-   with an OVERLAPPED. */
+   microseconds more than pread in the native build. Opening the file each time would cost ten times as much, and so
+   would ReadFile with an OVERLAPPED. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"

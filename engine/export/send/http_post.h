@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An HTTP client that posts bodies: libcurl natively, WinHTTP on Windows and under Wine. Both libraries are loaded by
-   name at their first use (DECISIONS 173). */
+/* An HTTP client that posts bodies. The native build uses libcurl; Windows and Wine use WinHTTP. Both libraries are
+   loaded by name at their first use (DECISIONS 173). */
 #ifndef OPENPLA_HTTP_POST_H
 #define OPENPLA_HTTP_POST_H
 
