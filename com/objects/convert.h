@@ -21,7 +21,7 @@ typedef HRESULT (*texts_method)(struct object *o, const struct caller *caller, c
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument);
 
-/* Implement the members Xml and SetXml of sets and collectors. `method` reads the XML. What it reports about the XML is
+/* Implement the members Xml and SetXml of sets and collectors. `method` reads the XML. Its findings about the XML are
    returned as a map (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);

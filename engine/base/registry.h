@@ -79,7 +79,7 @@ HRESULT registry_open_in(const struct registry_place *place, const char *path, s
 /* Returns the key's path with its hive, and with the computer if it is another one. */
 const char *registry_key_path(const struct registry_key *key);
 
-enum { REGISTRY_NAME_UNITS = 16384 /* of a value, with a NUL */ };
+enum { REGISTRY_NAME_UNITS = 16384 /* the longest name of a value, including the NUL */ };
 /* A key or value found by a walk. Zero-initialise; too large for the stack. */
 struct registry_entry {
     WCHAR name[REGISTRY_NAME_UNITS]; /* may contain anything, including NULs */
@@ -91,7 +91,7 @@ struct registry_entry {
     size_t capacity;
 };
 /* Reads the key or value at the index, counted from 0. S_FALSE: there are no more. If keys are created or deleted
-   between the calls, the indexes of later ones may change. */
+   between the calls, the indexes of later entries may change. */
 HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
 void registry_entry_free(struct registry_entry *e); /* frees its contents */

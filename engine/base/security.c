@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Access checks against descriptors that name one account, and security descriptors read from SDDL. */
+/* Checks whether the caller is a given account or an administrator, and parses security descriptors in SDDL. */
 #include "engine/base/security.h"
 
 #include "engine/base/memory.h"

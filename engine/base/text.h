@@ -66,7 +66,8 @@ void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
 /* Appends text that should be UTF-8: malformed parts become U+FFFD. */
 void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
 /* These functions append numbers without printf, which would take longer than everything else in a dump with dozens of
-   numbers per event. `digits` is the minimum (up to 20, in hexadecimal 16), filled with leading zeros. */
+   numbers per event. `digits` is the minimum number of digits (up to 20, in hexadecimal up to 16); a shorter number
+   gets leading zeros. */
 void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
 void text_buffer_add_i64(struct text_buffer *b, int64_t value);
 void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits); /* "0x" and upper-case digits */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes numbers and GUIDs to space that the caller provides, for lines with dozens of numbers whose length is known.
-   Each function returns the end of what it wrote and writes no NUL. */
+/* Writes numbers and GUIDs to space that the caller provides. This is fast enough for lines with dozens of numbers,
+   because the maximum lengths are known. Each function returns the end of what it wrote and writes no NUL. */
 #ifndef OPENPLA_TEXT_PUT_H
 #define OPENPLA_TEXT_PUT_H
 

@@ -177,8 +177,8 @@ static inline uint64_t processor_cycles_here(uint32_t *processor)
     return cycles;
 }
 
-/* Prefetches the cache line of this address, which will be written soon, even from another processor's cache. The
-   address may be invalid. */
+/* Prefetches the cache line of an address that will be written soon, even if the line is in another processor's cache.
+   The address may be invalid. */
 static inline void processor_will_write(const void *address)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));

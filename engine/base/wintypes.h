@@ -25,7 +25,7 @@ typedef uint16_t WORD;
 typedef uint8_t BYTE;
 typedef int BOOL;
 typedef uintptr_t DWORD_PTR;
-typedef uint_least16_t WCHAR; /* char16_t's own type, so that u"" literals fit */
+typedef uint_least16_t WCHAR; /* the type behind char16_t, so that u"" literals fit */
 typedef WCHAR *LPWSTR, *PZZWSTR;
 typedef const WCHAR *LPCWSTR;
 typedef struct {

@@ -219,8 +219,7 @@ bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
 {
-    static const char deleted[] = " (deleted)"; /* Linux appends this if the executable file was replaced after the
-                                                   start */
+    static const char deleted[] = " (deleted)"; /* added by Linux if the file was replaced after the start */
     char link[32], target[PATH_MAX];
     *path = NULL;
     snprintf(link, sizeof(link), "/proc/%u/exe", (unsigned)id);

@@ -423,7 +423,8 @@ static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
              (info.DeletePending || !info.NumberOfLinks))
-        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it, so no other process can open it to see this lock */
+        code = ERROR_LOCK_VIOLATION; /* the last holder deleted the file, so no other process can open it to see this
+                                        lock */
     if (code == ERROR_SUCCESS)
         *out = h;
     else
@@ -638,7 +639,7 @@ static HRESULT open_last(const struct walk *w, enum file_mode mode, HANDLE *out,
         if (hr == exists && mode != FILE_CREATE_NEW)
             hr = file_create_handle(w->path, mode, OPEN_EXISTING, 0, PROTECTION_NONE, out);
     }
-    return hr == missing ? leads_out(w) : hr; /* a link without a target, whose name exists */
+    return hr == missing ? leads_out(w) : hr; /* missing: the name is a link without a target */
 }
 
 static HRESULT check_file(const struct walk *w, HANDLE handle, enum file_mode mode)

@@ -642,8 +642,8 @@ HRESULT held_folder_delete_folder(struct held_folder *f, const char *name)
 /* ---- watched folders: a change notification, and an event that wakes the waiting thread ---- */
 
 struct folder_watch {
-    HANDLE handles[1 + FOLDERS_WATCHED]; /* the wake-up first */
-    char *paths[1 + FOLDERS_WATCHED];    /* of the folders, by the same index */
+    HANDLE handles[1 + FOLDERS_WATCHED]; /* the event that wakes the thread, then one per folder */
+    char *paths[1 + FOLDERS_WATCHED];    /* paths[i] is the folder of handles[i] */
     DWORD count;
 };
 

@@ -27,7 +27,8 @@ static bool is_unwinding(const EXCEPTION_RECORD *e)
 /* ---- calls ---- */
 
 /* guard_call saves its arguments in the space that the caller reserves for them. Below this space are the shadow space
-   for the call, and alignment. After an exception the handler continues at guard_call_failed, in this frame. */
+   for the call, and padding for alignment. After an exception the handler continues at guard_call_failed, in this
+   frame. */
 __asm__(".text\n"
         "    .globl guard_call\n"
         "    .def guard_call; .scl 2; .type 32; .endef\n"
@@ -102,9 +103,9 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
         return ExceptionContinueSearch;
     if (is_unwinding(exception)) {
         void (*const left)(void *) = (void (*)(void *))(uintptr_t)(dispatcher->ImageBase + read->left);
-        left((void *)dispatcher->ContextRecord->Rbx); /* "b" in guard.h */
+        left((void *)dispatcher->ContextRecord->Rbx); /* the operand "b" in guard.h */
     } else if (is_bad_address(exception)) {
-        context->Rip = dispatcher->ImageBase + read->go_on; /* in this frame, so no frame must be unwound */
+        context->Rip = dispatcher->ImageBase + read->go_on; /* in this frame, so nothing has to be unwound */
         return ExceptionContinueExecution;
     }
     return ExceptionContinueSearch;
@@ -112,7 +113,7 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
 
 #else
 
-/* A frame in the list; `base`, above it, is an addition of OpenPLA. */
+/* A frame in the list. `base`, which follows the system's members, is OpenPLA's addition. */
 struct call_frame {
     struct call_frame *next;
     void *handler;

@@ -133,7 +133,8 @@ void kernel_file_close(struct kernel_file *f)
 }
 
 /* Returns a share of wineserver's limit, because each handle is an open file of wineserver, and its limit applies to
-   all programs together. wineserver also opens /proc/self, so the file shows this limit. */
+   all programs together. The file is opened by wineserver, so /proc/self is wineserver and the file shows this
+   limit. */
 size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";

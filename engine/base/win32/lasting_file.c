@@ -345,7 +345,7 @@ static HRESULT write_record(const char *path, const struct record *r)
     return file_store(path, text, (size_t)n);
 }
 
-/* ---- both ---- */
+/* ---- the folder together with the prefix's file ---- */
 
 #define OWNER_FILE L"prefix"
 
@@ -500,7 +500,7 @@ static bool is_abandoned(const char *folder_name, uint64_t number, char *owner)
     if (!end || end[1] || windows[1] != '/' || windows - owner >= RECORD_BYTES)
         return false;
     *end = 0;
-    /* The folder is the one that the text was written for. */
+    /* The text must have been written for this folder. */
     const int n = snprintf(expected, sizeof expected, "openpla-%.16s-%.32s", owner, owner + KNOWN_OF + 1);
     if (n < 0 || strcmp(expected, folder_name) != 0 ||
         strtoull(owner + KNOWN_OF + 1 + SHARED_KEY_DIGITS + 1, NULL, 10) != number)
@@ -538,7 +538,7 @@ static void delete_lasting_folder(const WCHAR *folder)
     RemoveDirectoryW(folder);
 }
 
-/* `name`: from a folder in which every account can create files and links. */
+/* `name` comes from a folder in which every account can create files and links. */
 static void sweep_one(const WCHAR *name)
 {
     WCHAR folder[LASTING_PATH_UNITS], path[LASTING_PATH_UNITS];

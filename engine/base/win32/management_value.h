@@ -8,7 +8,8 @@
 #include <windows.h>
 #include <oaidl.h>
 
-/* Fills type, array, null and texts. A type that WMI does not have is DISP_E_BADVARTYPE, with its number. */
+/* Fills type, array, null and texts. For a type that WMI does not have, fails with DISP_E_BADVARTYPE and a text that
+   contains the type's number. */
 HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management_value *out);
 
 #endif

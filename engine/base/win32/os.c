@@ -26,7 +26,7 @@ bool os_is_wine(void)
     return is == WINE;
 }
 
-/* Queries the name only once, because the system reads it when it starts, and under Wine a query reads the registry. */
+/* Queries the name only once. It does not change while the system runs, and under Wine a query reads the registry. */
 char *os_computer_name(void)
 {
     static struct lock lock = LOCK_INIT;

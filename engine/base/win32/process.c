@@ -56,10 +56,10 @@ struct start {
 };
 
 /* ---- processes that are not created completely ----
-   CreateProcess creates a suspended process and resumes it at its end. Under Wine, if the creator is killed in between,
-   the process stays suspended forever: no other process has a handle of it, and wineserver does not exit. Therefore the
-   process is created in a job that is terminated when its last handle is closed. After CreateProcess has returned, this
-   limit is removed from the job. */
+   CreateProcess creates a suspended process and resumes it before it returns. Under Wine, if the creator is killed in
+   between, the process stays suspended forever: no other process has a handle of it, and wineserver does not exit.
+   Therefore the process is created in a job that is terminated when its last handle is closed. After CreateProcess has
+   returned, this limit is removed from the job. */
 
 #define JOB_LIMITS (JOB_OBJECT_LIMIT_BREAKAWAY_OK | JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
 
@@ -131,7 +131,7 @@ static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *st
 {
     STARTUPINFOEXW startup = {.StartupInfo.cb = sizeof(startup.StartupInfo), .lpAttributeList = s->attributes};
     const BOOL inherits = s->inherits;
-    if (s->console) { /* also hides its first window, if it has one */
+    if (s->console) { /* also hides the first window, if the program has one */
         startup.StartupInfo.dwFlags = STARTF_USESHOWWINDOW;
         startup.StartupInfo.wShowWindow = SW_HIDE;
     }
@@ -188,7 +188,7 @@ HRESULT process_start(const struct program *program, struct process **out)
         hr = attributes_create(program, &s);
     if (SUCCEEDED(hr)) {
         if (create_alive(&s, &started)) {
-            if (started.hProcess) /* otherwise a program of the host OS; Wine does not set hThread */
+            if (started.hProcess) /* NULL: a Linux program, for which Wine does not set hThread */
                 CloseHandle(started.hThread);
             p->handle = started.hProcess;
             p->id = started.hProcess ? started.dwProcessId : 0;
@@ -222,7 +222,7 @@ HANDLE process_handle(const struct process *p)
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
 {
     DWORD code = 0;
-    if (!p->handle) { /* a program of the host OS */
+    if (!p->handle) { /* a Linux program */
         if (exit_code)
             *exit_code = 0;
         return S_OK;

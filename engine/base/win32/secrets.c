@@ -87,8 +87,8 @@ static DATA_BLOB bytes_of(const void *data, size_t size)
     return (DATA_BLOB){(DWORD)size, (BYTE *)data};
 }
 
-/* Encrypts and stores a secret. The key is put before the text before encryption, so that a file renamed to another
-   secret's name is rejected. The text is masked because Wine leaves the plain text of encrypted data in its memory. */
+/* Encrypts and stores a secret. The encrypted data also contain the key, so that a file renamed to another secret's
+   name is rejected. The text is masked because Wine leaves the plain text of encrypted data in its memory. */
 static HRESULT file_put(const char *key, const char *text)
 {
     char *masked = NULL, *both = NULL;
@@ -164,7 +164,7 @@ HRESULT secret_load(const char *key, char **text)
     *text = NULL;
     if (!secret_key_is_one(key))
         return S_FALSE;
-    HRESULT hr = file_get(key, text); /* found if it was stored without access to the LSA */
+    HRESULT hr = file_get(key, text); /* a secret that was stored without access to the LSA is in a file */
     if (hr != S_FALSE)
         return hr;
     hr = open_policy(&policy);

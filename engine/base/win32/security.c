@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks a token against a descriptor with AccessCheck. The descriptor is built from OpenPLA's own parse of the text,
-   because Wine knows fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck gets the requested rights,
-   not MAXIMUM_ALLOWED, for which Wine lets a later deny entry remove rights that were already granted. */
+   because Wine knows fewer aliases and reads NO_ACCESS_CONTROL as an empty list. AccessCheck is called with the
+   requested rights. If it were called with MAXIMUM_ALLOWED, Wine would let a later deny entry remove rights that were
+   already granted. */
 #include "engine/base/base_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

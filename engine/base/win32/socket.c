@@ -76,7 +76,7 @@ static void set_blocking(host_socket s, bool blocking)
     (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
 }
 
-/* Prevents programs that another thread starts from keeping the port or the connection open after this process
+/* If another thread starts a program, that program must not keep the port or the connection open after this process
    exits. */
 static void keep_from_children(host_socket s)
 {
