@@ -97,8 +97,8 @@ const char *xml_without_prologue(const char *xml);
 
 /* ---- checks of documents that users write: report schemas and rules ---- */
 
-/* Sets and returns `hr` with the text "line N: ELEMENT attribute="value": why" ("why" by format and list). Attribute
-   and value may be NULL; long ones are truncated. */
+/* Sets and returns `hr` with the text "line N: ELEMENT attribute="value": why" ("why" is `format` with the arguments in
+   `list`). Attribute and value may be NULL; long ones are truncated. */
 HRESULT xml_invalid(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
                     va_list list) PRINTF_LIKE(5, 0);
 
@@ -168,7 +168,8 @@ struct xml_scan {
     size_t length;
 };
 /* Scans the next part of the text. OPENPLA_E_MALFORMED_XML for too many attributes, for a part that is too long, and
-   for a document type declaration, as entities are never expected. The parser reports text that is not well-formed. */
+   for a document type declaration, because entities are never expected. The parser reports text that is not
+   well-formed. */
 HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size);
 /* Scans a whole text. */
 HRESULT xml_limits_check(const char *xml, size_t size);

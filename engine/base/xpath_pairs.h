@@ -27,9 +27,9 @@ struct xpath_pair {
 bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out);
 
 /* Writes the expression to `out` with functions (xpath_lists.h) in place of unions and of comparisons between lists.
-   The functions' time grows with the length of the lists, not with the product of the lengths. `steps`: steps whose
-   nodes libxml2 compares in pairs get a predicate that counts them and can be stopped; otherwise they stay unchanged.
-   Text that is not XPath 1.0 is copied unchanged. */
+   The functions' time grows with the length of the lists, not with the product of the lengths. `steps`: each step whose
+   nodes libxml2 compares in pairs gets a predicate, which counts the nodes and lets the evaluation be stopped. Without
+   `steps`, steps stay unchanged. Text that is not XPath 1.0 is copied unchanged. */
 void xpath_use_functions(const char *expression, bool variables_are_values, bool steps, struct text_buffer *out);
 
 #endif

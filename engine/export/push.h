@@ -6,7 +6,7 @@
 
 #include "engine/base/text.h"
 
-enum push_kind { PUSH_OTLP = 1, PUSH_INFLUX = 2 }; /* also stored in the queue's files */
+enum push_kind { PUSH_OTLP = 1, PUSH_INFLUX = 2 }; /* the queue's files contain these numbers */
 
 /* The credentials for the server. Zero-initialise; the strings are from memory_alloc. */
 struct push_credentials {

@@ -423,8 +423,7 @@ static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
         code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
     else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
              (info.DeletePending || !info.NumberOfLinks))
-        code = ERROR_LOCK_VIOLATION; /* the last holder deleted the file, so no other process can open it to see this
-                                        lock */
+        code = ERROR_LOCK_VIOLATION; /* no other process can open a deleted file to see this lock */
     if (code == ERROR_SUCCESS)
         *out = h;
     else

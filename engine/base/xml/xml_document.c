@@ -399,7 +399,7 @@ static unsigned lines_between(const char *from, const char *to)
     return lines;
 }
 
-/* Recognizes the characters after '<'. S_FALSE: it is a tag. */
+/* Recognizes the characters after '<'. S_FALSE: they begin a tag. */
 static HRESULT scan_opened(struct xml_scan *s, char c)
 {
     static const struct {

@@ -38,7 +38,7 @@ struct xml_memory {
     uint64_t given, most_given;  /* bytes of all loose blocks ever allocated, and their limit; 0: no limit */
     size_t size, most;           /* bytes */
     size_t most_block;           /* bytes of one block; 0: no limit */
-    bool (*stop)(void *context); /* NULL: nothing stops it */
+    bool (*stop)(void *context); /* NULL: nothing stops the work */
     void *context;
     bool too_much, block_refused, stopped;
     jmp_buf out; /* the target of the jump if an allocation fails */

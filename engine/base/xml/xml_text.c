@@ -110,8 +110,8 @@ static char *add_bytes(char *at, const char *bytes, size_t size)
     return (char *)memcpy(at, bytes, size) + size;
 }
 
-/* A fast path: nearly every text needs neither escapes nor the attribute, and lists of counters contain thousands of
-   texts. */
+/* A fast path: nearly every text needs neither escapes nor the attribute xml:space, and lists of counters contain
+   thousands of texts. */
 static bool add_plain_element(struct text_buffer *b, const char *element, const char *text)
 {
     const size_t length = (size_t)(skip_plain(text) - text), name = strlen(element);

@@ -4,7 +4,7 @@
    step starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for
    duplicates; for the other axes it searches, even if there can be no duplicates.
 
-   The same lexer replaces comparisons and unions by functions. It does so only where the operands of the operator are
+   The same lexer replaces comparisons and unions with functions. It does so only where the operands of the operator are
    clear without a parser: the left side of a comparison begins its expression, or follows 'and', 'or', a bracket or a
    comma; the right side ends its expression, or precedes one of these. In "a = b = c" nothing is replaced. */
 #include "engine/base/xpath_pairs.h"
@@ -27,7 +27,7 @@ struct operand {
     bool wants_value;       /* the list on its left may be compared only with a value */
     const char *comparison; /* the position of that comparison */
     size_t comparison_length;
-    const char *begin, *left; /* starts of it and of the left operand; NULL: not begun, or not certain */
+    const char *begin, *left; /* where this operand and the left one begin; NULL: not begun, or not certain */
     bool follows_comparison, in_union;
 };
 struct level {
@@ -483,8 +483,8 @@ bool xpath_compares_pairs(const char *expression, bool variables_are_values, str
 }
 
 /* Sorts the edits by position. Edits at the same position stay in the order in which they were added, so that brackets
-   are closed from the inside out. An opening bracket of a comparison comes before one of a union, which was added
-   earlier and begins the left side. */
+   are closed from the inside out. If the left side of a comparison begins with a union, both have an opening bracket at
+   the same position. The comparison's bracket is added later, but must come first. */
 static void sort_edits(struct edit *edits, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -55,7 +55,7 @@ struct push {
     bool ending;
     int64_t first_refused; /* time of the earliest point that push_give refused with E_ABORT; 0: none */
     atomic_uint_fast64_t sent_points, sent_requests, dropped_points;
-    atomic_bool queue_fails; /* the last write to the queue failed, which was reported */
+    atomic_bool queue_fails; /* the latest write to the queue failed, and this was reported */
     /* Used only by the sender's thread. */
     unsigned failures;
     uint32_t random;

@@ -184,7 +184,7 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     }
     if (!name_is_batch(entry->name, &number))
         return S_OK;
-    if (q->count > MOST_BATCHES) /* one more is possible if the last process exited before dropping the oldest */
+    if (q->count > MOST_BATCHES) /* one more is possible if the previous process exited before it dropped the oldest */
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot use the queue '%s': it has more than %d files",
                          q->folder, MOST_BATCHES);
     char *path = queued_path(q, number);

@@ -112,7 +112,7 @@ static size_t ntlm_begin_message(struct ndr_writer *w, uint32_t type, size_t fix
 
 static void ntlm_write_version(struct ndr_writer *w, size_t at)
 {
-    static const uint8_t version[8] = {10, 0, 0x61, 0x4A, 0, 0, 0, 15}; /* NTLMSSP_REVISION_W2K3 is the last one */
+    static const uint8_t version[8] = {10, 0, 0x61, 0x4A, 0, 0, 0, 15}; /* the last byte is NTLMSSP_REVISION_W2K3 */
     if (!w->failed)
         memcpy(w->bytes + at, version, sizeof version);
 }

@@ -238,7 +238,7 @@ static void block_pipe_signal(void)
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
 
-/* The error code that WinHTTP has for libcurl's, so that both hosts report the same. */
+/* Converts libcurl's error code to WinHTTP's, so that the same error is reported on every host OS. */
 static HRESULT curl_result(int error)
 {
     static const struct {

@@ -194,8 +194,8 @@ static bool client_end(struct http_client *c)
     return closed;
 }
 
-/* Reads the whole response until the time `until`, because a server that sends small parts could keep within the time
-   limit of each part forever. */
+/* Reads the whole response, at most until the time `until`. A time limit for each part would not be enough: a server
+   could send small parts forever. */
 static HRESULT read_answer(HINTERNET request, uint64_t until, struct http_answer *out)
 {
     DWORD number = 0, size = sizeof number, got;
