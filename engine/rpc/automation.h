@@ -68,8 +68,8 @@ void std_objref_write(struct ndr_writer *w, const struct std_objref *o);
 void dual_strings_read(struct ndr_reader *r, bool has_conformance, struct dual_strings *out);
 /* Writes NTLM as the only security binding. */
 void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct dual_strings *d);
-/* Reads one OBJREF, which ends with the reader's bytes. Fails with RPC_FAULT_WRONG_OBJREF if it is neither standard nor
-   custom. */
+/* Reads one OBJREF, which extends to the end of the reader's bytes. Fails with RPC_FAULT_WRONG_OBJREF if it is neither
+   standard nor custom. */
 void objref_read(struct ndr_reader *r, struct objref *out);
 void objref_write(struct ndr_writer *w, const struct objref *o);
 
@@ -103,7 +103,7 @@ struct ndr_array {
     } bounds[NDR_DIMENSIONS]; /* from left to right */
     uint32_t count;
     bool has_data;
-    const uint8_t *numbers; /* little endian, ndr_number_size(vt) each */
+    const uint8_t *numbers; /* little endian, ndr_number_size(vt) bytes each */
     struct ndr_bstr *strings;
     struct ndr_variant *variants;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR 2.0, little endian (C706 14): a reader that never reads beyond its bytes, and a writer that grows. Both align by
-   the offset from the first byte, which for a call is the first byte of the stub. */
+/* NDR 2.0, little endian (C706 14): a reader that never reads beyond its bytes, and a writer that grows. Both align a
+   value by its offset from the first byte. In a call, this is the first byte of the stub. */
 #ifndef OPENPLA_RPC_NDR_H
 #define OPENPLA_RPC_NDR_H
 

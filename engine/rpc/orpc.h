@@ -42,8 +42,8 @@ struct orpc_handler {
     /* Returns another interface of an object, with a new reference. The pointer of IUnknown identifies the object. */
     HRESULT (*query)(void *user, void *object, const GUID *iid, void **pointer);
     void (*release)(void *user, void *pointer);
-    /* Calls a method. `in` begins after ORPCTHIS, `out` after ORPCTHAT. The function writes the [out] parameters and
-       the HRESULT and returns 0, or it returns a fault, and its output is discarded. */
+    /* Calls a method. `in` begins after ORPCTHIS, `out` after ORPCTHAT. The function either writes the [out] parameters
+       and the HRESULT and returns 0, or returns a fault; in the second case its output is discarded. */
     uint32_t (*call)(void *user, struct orpc_call *call, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
 };
 

@@ -33,7 +33,7 @@ struct rpc_port_handler {
 };
 
 struct rpc_port_settings {
-    const char *address; /* to listen at, in digits; NULL: all addresses of this computer */
+    const char *address; /* the address to listen at, in digits; NULL: all addresses of this computer */
     uint16_t port;       /* 0: a free one */
     const char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     struct admission_limits limits;

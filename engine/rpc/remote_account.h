@@ -24,7 +24,8 @@ struct auth_credentials remote_account_credentials(const struct remote_account *
    computer, otherwise an account given for any host, otherwise a stored account. An account for the name with its port
    takes precedence over an account for the name. S_FALSE: no account matches. */
 HRESULT remote_account_find(const char *host, struct remote_account *out);
-/* Makes this process log on to the computer (or REMOTE_ACCOUNT_ANY_HOST) with a copy of the account from now on. */
+/* From now on, this process logs on to the computer (or to any host: REMOTE_ACCOUNT_ANY_HOST) with a copy of the
+   account. */
 HRESULT remote_account_give(const char *host, const struct remote_account *a);
 /* Like remote_account_give, with an account that remote_account_make creates. */
 HRESULT remote_account_give_password(const char *host, const char *name, const char *password);

@@ -56,7 +56,7 @@ void dispatch_read_names(struct ndr_reader *r, struct dispatch_names *out)
         if (bytes && !r->fault && ndr_load_u16(bytes + 2 * (size_t)(units - 1)) == 0)
             out->names[i] = (struct ndr_bstr){.bytes = bytes, .size = (units - 1) * 2};
         else
-            ndr_fail(r, RPC_FAULT_BAD_STUB); /* it does not end with NUL */
+            ndr_fail(r, RPC_FAULT_BAD_STUB); /* the name does not end with a NUL */
     }
     ndr_expect_u32(r, count);
     out->lcid = ndr_read_u32(r);
