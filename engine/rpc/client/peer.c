@@ -9,12 +9,7 @@
 
 #include <string.h>
 
-enum {
-    PING_MS = 120000,
-    COMPLEX_PING = 2,
-    ANSWER_MS = 0x7FFFFFFF /* ANSWER_MS: practically no limit, because a
-                              synchronous Stop can take very long */
-};
+enum { PING_MS = 120000, COMPLEX_PING = 2, ANSWER_MS = 0x7FFFFFFF /* a synchronous Stop can take very long */ };
 
 HRESULT orpc_peer_open(const struct orpc_target *t, struct orpc_peer **out)
 {
