@@ -99,8 +99,9 @@ static HRESULT copy_credentials(struct object *o, char **user, char **password)
     return put && (!*user || !*password) ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Adds SETS_CREATE_NEW to a modifying commit of a live set to which this object is bound. A live set that is not
-   running exists only in the objects that are bound to it, so the server's new object must be allowed to create it. */
+/* If this object is bound to a live set, and the commit modifies that set, adds SETS_CREATE_NEW. A live set that is not
+   running exists only in the objects that are bound to it, so the server's new object must be allowed to create the
+   set. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE)
@@ -206,8 +207,8 @@ static HRESULT facade_fill(struct object *o, const char *xml, const char *accoun
     return hr;
 }
 
-/* Fills the object with the values of the server's object, which is bound to the name, and keeps a reference to the
-   server's object. */
+/* Fills the object with the values of the server's object `set`, and keeps a reference to `set`, which is bound to the
+   name. */
 static HRESULT fill_and_keep(struct object *o, IDispatch *set, const char *xml, const char *account, const char *space,
                              const char *name, const char *server)
 {
@@ -398,7 +399,8 @@ static HRESULT facade_manage(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Reads the files of the latest run from the server's XML, which takes one call for any number of collectors. */
+/* Reads the files of the latest run from the server's XML. This takes one call, regardless of the number of
+   collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
     char *xml = NULL;

@@ -32,7 +32,7 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
 /* Makes `set` the peer's object (NULL: none) if the peer's object is still `before`, or if `any` is true. Takes
    ownership of the reference in any case. */
 void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before);
-/* Records that the peer's object is an item of the server's list, which is fetched when it is needed. Only for a new
+/* Records that the peer's object is an item of the server's list. The item is fetched when it is needed. Only for a new
    set that no other thread uses. */
 void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index);
 /* Returns the status of a bound set from its list, if the set has not fetched its object. False: read the status from

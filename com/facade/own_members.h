@@ -39,7 +39,8 @@ void server_lists_outdated(void);
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's commit of a set. OpenPLA's server receives the definition and returns its findings in one call.
-   Other servers are called with MS-PLA's methods: SetXml, SetCredentials, Commit, and each item of the map. */
+   Other servers are called with MS-PLA's methods: SetXml, SetCredentials, Commit, and one call for each item of the
+   map. */
 struct whole_commit {
     const char *xml, *name;
     const char *user, *password; /* NULL: no credentials */
@@ -52,9 +53,10 @@ struct whole_commit {
 HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct object *issues);
 /* Client: adds the items of a map of the server (an object in a VARIANT, or empty) to `issues`. */
 HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
-/* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user, masked secrets, VT_BSTR, and the mode, VT_I4; the
-   third and fourth are VT_EMPTY if unused. Result: an array of strings, three per issue: Value in decimal, Key,
-   Description. If memory runs out, the result is an empty array and not an error, because the set is already
+/* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user and masked secrets (all VT_BSTR), then the mode
+   (VT_I4). User and masked secrets are VT_EMPTY if they are unused. Result: an array of strings, three per issue: Value
+   in decimal, Key, Description. If memory runs out, the result is an empty array and not an error, because the set is
+   already
    committed. */
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
 

@@ -36,8 +36,8 @@ HRESULT server_each(IDispatch *collection, const struct class *class, server_ite
 HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out);
 HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out);
 
-/* Whether the failure means that the call reached no object because the server's process has exited, so the call can be
-   repeated with another server. */
+/* Whether the failure means that the call reached no object because the server's process has exited. In this case the
+   call can be repeated with another server. */
 bool server_is_gone(HRESULT hr);
 
 #endif

@@ -368,8 +368,8 @@ static bool may_be_no_number(const VARIANT *v)
     }
 }
 
-/* Returns the parameter for the argument at rgvarg[at]. Named arguments come first and identify their parameter, except
-   for the value of a put; the others follow in reverse order. */
+/* Returns the parameter for the argument at rgvarg[at]. Named arguments come first. Each of them identifies its
+   parameter, except the value of a put. The other arguments follow in reverse order. */
 static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
 {
     UINT named = at < params->cNamedArgs ? (UINT)params->rgdispidNamedArgs[at] : count;

@@ -79,8 +79,8 @@ static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEME
     return hr;
 }
 
-/* Pads the request. The marshalling code has set cbBuffer to the number of bytes that it wrote, at most the size passed
-   to get_buffer. */
+/* Pads the request. The marshalling code has set cbBuffer to the number of bytes that it wrote. This is at most the
+   size passed to get_buffer. */
 static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, ULONG *status)
 {
     struct padded_channel *self = from_channel(channel);
@@ -118,8 +118,8 @@ static IRpcChannelBufferVtbl channel_methods = {
     query_interface, add_ref, stub_release, get_buffer, send_receive, free_buffer, get_destination, is_connected,
 };
 
-/* Creates a channel for a proxy or stub of the interface `iid`, which must outlive the channel. The channel wraps
-   `inner` and keeps a reference to it. The caller releases the channel. NULL: out of memory. */
+/* Creates a channel for a proxy or stub of the interface `iid`. `iid` must stay valid as long as the channel. The
+   channel wraps `inner` and keeps a reference to it. The caller releases the channel. NULL: out of memory. */
 static IRpcChannelBuffer *proxy_stub_channel(IRpcChannelBuffer *inner, const IID *iid)
 {
     struct padded_channel *self = memory_zero(1, sizeof *self);

@@ -53,7 +53,7 @@ void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
 
 enum { ADDRESS = 64 };
 /* Parses the origin of a call from its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). Returns true for a pipe. `address`
-   becomes "" for a local call, and a string that is not an address if the binding does not contain one. */
+   becomes "" for a local call. If the binding contains no address, it becomes a string that is not an address. */
 static bool read_origin(char address[ADDRESS])
 {
     static const char tcp[] = "ncacn_ip_tcp:", pipe[] = "ncacn_np:", local[] = "ncalrpc:";

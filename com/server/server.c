@@ -100,7 +100,8 @@ HRESULT server_secure(initialize_security *initialize)
 /* A client whose request was in transit when the classes were revoked arrives within this time. */
 #define LATE_CLIENT_MS  200
 
-/* The counts that keep the process running, for the whole module: shared by DllCanUnloadNow and the server. */
+/* The counts that keep the process running. They are for the whole module; DllCanUnloadNow and the server share
+   them. */
 static volatile LONG objects, work;
 static HANDLE use_changed; /* auto-reset event, set by every change of either count; only in openplasrv.exe */
 static bool note_clients;  /* record client processes: only under Wine, if COM started this process */
@@ -137,8 +138,9 @@ static bool has_work(void)
 static struct supervisor *supervisor;
 
 /* Work without a waiting client: an enabled schedule, or a pending start. While there is such work, a server started by
-   COM does not exit, and under Wine a service keeps a child process (idle_child_start), without which Wine would stop
-   it. A running set does not need this, because its set host process is a separate program. */
+   COM does not exit. Under Wine, a service keeps a child process during this time (idle_child_start); without the
+   child, Wine would stop the service. A running set does not need this, because its set host process is a separate
+   program. */
 static void work_changed(void *user, bool any)
 {
     (void)user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Access checks of accounts that are described by their SIDs, without the host OS (MS-DTYP 2.5.3.2). */
+/* Checks the access of accounts that are described by their SIDs. Does not call the host OS (MS-DTYP 2.5.3.2). */
 #include "engine/base/base_private.h"
 
 #include <string.h>

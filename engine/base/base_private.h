@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to engine/base: functions that its portable files and those in posix/ and win32/ call from each other. */
+/* Private to engine/base: functions through which its portable files and its files in posix/ and win32/ call each
+   other. */
 #ifndef OPENPLA_BASE_PRIVATE_H
 #define OPENPLA_BASE_PRIVATE_H
 

@@ -27,8 +27,9 @@ char *protection_sddl(enum protection what);
 HRESULT folder_create_protected(const char *path, enum protection what);
 /* Checks that the folder and its parents up to the data folder belong to OpenPLA: each of them that exists must be
    owned by this account, the system or the administrators. A link fails with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-   because it could make any file appear as one of OpenPLA's. A folder owned by another account, which could change the
-   contents, fails with HRESULT_FROM_WIN32(ERROR_INVALID_OWNER). A folder that has passed is not checked again. */
+   because it could make any file appear as one of OpenPLA's. A folder of another account fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_OWNER), because that account could change the contents. A folder that has passed is
+   not checked again. */
 HRESULT folder_check_own(const char *path);
 
 /* The owner of a file or folder. */
@@ -80,8 +81,8 @@ void file_close(struct file *f);    /* NULL is allowed */
    bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
 /* Writes a temporary file beside path, flushes it and renames it over path. A sharing violation is retried for up to 1
-   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, with one exception: if only
-   the last step fails, which flushes the folder, `path` is already the new file. */
+   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, with one exception: the last
+   step flushes the folder, and if only this step fails, `path` is already the new file. */
 HRESULT file_store(const char *path, const void *data, size_t size);
 /* Like file_store, in two steps. The caller holds a lock only during the second step, so that others do not wait for
    the disk. Between the steps, a clean-up of the files of killed processes can delete the temporary file; the second
@@ -136,8 +137,8 @@ HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
    A path that contains names from a user must not lead out of its base folder (DECISIONS 36). `path` is the string
    `base` followed by these names. Links in `base` itself are followed, because the user chose `base`. The functions
    check the location of the opened file. Names with ".." or a stream fail with E_INVALIDARG. A link or a hard link that
-   leads out, and a device, fail with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). Nothing outside the base is created,
-   truncated or deleted. */
+   leads out fails with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), and so does a device. Nothing outside the base is
+   created, truncated or deleted. */
 HRESULT folder_create_below(const char *base, const char *path);
 HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
 HRESULT file_delete_below(const char *base, const char *path);
@@ -150,8 +151,8 @@ enum file_grant {
     FILE_GRANT_ADD,    /* for a folder: create files in it, which the account then owns */
     FILE_GRANT_CHANGE, /* for a file: read, write and replace it */
 };
-/* Grants an account, given by its SID, this access in addition to the existing rights. Returns S_FALSE in the native
-   build and under Wine, because nothing runs as another account there. */
+/* Grants `what` to the account with this SID, in addition to the existing rights. Returns S_FALSE in the native build
+   and under Wine, because nothing runs as another account there. */
 HRESULT file_grant(const char *path, const char *sid, enum file_grant what);
 /* Like file_load, but requires a trusted owner: the system, the administrators or this process's account (in the native
    build, the superuser or this account). For any other owner it fails with E_ACCESSDENIED and a text that names the

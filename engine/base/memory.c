@@ -58,7 +58,7 @@ struct piece {
     struct class *class;
     struct piece *next, *previous; /* pieces of the class that have an unused block */
     struct block *unused;          /* blocks that were used before and are free */
-    size_t used, cut, count;       /* numbers of blocks: in use, ever allocated from the piece, and that fit into it */
+    size_t used, cut, count;       /* numbers of blocks: in use; ever allocated from the piece; its maximum */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
 
@@ -183,7 +183,7 @@ static void *pool_resize(void *p, size_t size)
     if (!b)
         return pool_alloc(size);
     size_t old = b->piece ? class_size(b->piece->class) : b->size;
-    /* A block that shrinks a lot is moved too, because it would otherwise keep much more memory than it needs. The
+    /* A block that shrinks a lot is also moved, because it would otherwise keep much more memory than it needs. The
        system's realloc is not used, because it would leave the old contents behind. */
     if (size <= old && size > (b->piece ? old - STEP : old / 2) && !(size <= CLASS_COUNT * STEP && !b->piece))
         return p;

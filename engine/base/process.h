@@ -33,7 +33,7 @@ struct process;
 /* Starts the program without a shell, detached: it has no window and no inherited standard streams, and it is not
    terminated together with this process. E_INVALIDARG: invalid security descriptor; PLA_E_CREDENTIALS_REQUIRED: another
    account is requested without a token. The native build has no tokens, and ignores `security`. Under Wine the program
-   can also be a Linux program. Wine does not report the end of such a process: process_id returns 0, and process_wait
+   can also be a Linux program. Wine does not report the end of a Linux program: process_id returns 0, and process_wait
    returns S_OK with the exit code 0 at once. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
@@ -112,8 +112,8 @@ HRESULT section_is_named(struct section *s, const char *name);
 /* Returns the path of the folder that contains all lasting sections (native build: all named objects), from
    memory_alloc. Creates the folder if it is missing. S_FALSE and NULL: this host OS has no such folder (Windows). */
 HRESULT section_folder(char **out);
-/* Under Wine: deletes the folders with lasting sections of other Wine prefixes that were deleted. Such a folder would
-   otherwise occupy memory until the host OS restarts. No effect in the native build and on Windows. */
+/* Under Wine: if other Wine prefixes were deleted, deletes the folders that contain their lasting sections. Such a
+   folder would otherwise occupy memory until the host OS restarts. No effect in the native build and on Windows. */
 void sections_sweep(void);
 
 struct signal; /* auto-reset, named */

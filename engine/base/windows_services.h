@@ -39,7 +39,7 @@ struct task_scheduler {
     HRESULT(*start)
     (const char *task, const char *arguments, const char *directory, bool as_self, struct scheduled_task **out);
     /* S_FALSE: it is still running after timeout_ms. *exit_code is the result of the task's latest instance; 0 while an
-       instance runs, as the result is not known yet. */
+       instance runs, because the result is not known yet. */
     HRESULT (*wait)(struct scheduled_task *t, uint32_t timeout_ms, uint32_t *exit_code);
     void (*close)(struct scheduled_task *t); /* does not end it */
 };
@@ -47,8 +47,8 @@ struct task_scheduler {
 const struct task_scheduler *host_task_scheduler(void);
 
 /* ---- the event log ----
-   The system's event log, to which events of the event provider Microsoft-Windows-Diagnosis-PLA are written in the same
-   form as by Windows' PLA. */
+   The system's event log, to which events of the event provider Microsoft-Windows-Diagnosis-PLA are written in the form
+   that Windows' PLA uses. */
 
 /* A field of an event: a string, or a number if text is NULL. */
 struct event_log_field {

@@ -33,8 +33,8 @@ void xml_memory_limit(struct xml_memory *m, size_t bytes);
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
-/* Makes each allocation in xml_memory_use call `stop` from now on, even in the middle of an evaluation by libxml2. If
-   it returns true, the work is abandoned with HRESULT_FROM_WIN32(ERROR_CANCELLED). NULL removes it. `stop` must not
+/* From now on, each allocation in xml_memory_use calls `stop`, even in the middle of an evaluation by libxml2. If it
+   returns true, the work is abandoned with HRESULT_FROM_WIN32(ERROR_CANCELLED). NULL removes it. `stop` must not
    allocate from this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
 /* Whether the last xml_memory_use ended at the limit of xml_memory_limit_block. */

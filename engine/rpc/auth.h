@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Authenticates RPC connections with NTLMv2 (MS-NLMP), plain or inside SPNEGO (RFC 4178, MS-SPNG), as acceptor or
-   initiator. A context first exchanges tokens with the peer, and then signs and encrypts PDUs. LM, NTLMv1, anonymous
-   logons and sessions without 128-bit keys, key exchange and signatures are rejected. */
+   initiator. A context first exchanges tokens with the peer, and then signs and encrypts PDUs. LM, NTLMv1 and anonymous
+   logons are rejected, and so are sessions that lack 128-bit keys, key exchange or signatures. */
 #ifndef OPENPLA_RPC_AUTH_H
 #define OPENPLA_RPC_AUTH_H
 

@@ -19,8 +19,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
         (void)sigaction(number, &before, NULL); /* the instruction runs again, and now terminates the process */
 }
 
-/* Extends the file and allocates its space immediately, because a page that a full file system cannot provide would
-   raise the next SIGBUS at the same place. */
+/* Extends the file and allocates its space immediately. Otherwise, if the file system is full, the access would raise
+   SIGBUS again at the same place. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     const int error = errno;

@@ -239,7 +239,7 @@ HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
 HRESULT process_terminate(uint32_t id, uint64_t start_time)
 {
     int fd = (int)syscall(SYS_pidfd_open, (pid_t)id, 0), error = 0;
-    /* The object behind the descriptor still refers to this process, even if another process gets the id. */
+    /* The descriptor refers to the same process for as long as it is open, even if another process gets the id. */
     bool alive = process_alive(id, start_time);
     if (alive && (fd < 0 ? kill((pid_t)id, SIGKILL) : (int)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0)))
         error = errno;

@@ -233,8 +233,8 @@ static int open_own(const char *name, int flags, struct stat *st, int *out)
     return error;
 }
 
-/* Allocates the section's space now, because a page that a full file system cannot provide would raise SIGBUS when it
-   is first used. */
+/* Allocates the section's space now. Otherwise, if the file system is full, the first use of a page would raise
+   SIGBUS. */
 static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
 {
     struct stat st = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events to the event log, through the event provider of Windows' PLA, whose manifest Windows has. Under Wine
-   the calls have no effect. This is a separate file because it uses advapi32's EventRegister, which programs with
-   OpenPLA's own event functions cannot link. */
+/* Writes events to the event log, through the event provider of Windows' PLA. Windows contains the manifest of this
+   event provider. Under Wine the calls have no effect. This is a separate file because it uses advapi32's
+   EventRegister, which programs with OpenPLA's own event functions cannot link. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/win32_call.h"

@@ -372,10 +372,11 @@ HRESULT file_delete(const char *path)
     return hr;
 }
 
-/* Wine's server keeps the descriptor of each handle that was closed while another process has a lock on the file, until
-   that lock is released. A run's lock is held for days, and it is tested every second: the server would run out of
-   descriptors. Under Wine the holder therefore also has an event with a name from the path. A process that finds the
-   event does not open the file. Without the event, as in the instant before it is created, the file's lock decides. */
+/* While a process has a lock on a file, other processes may open and close the file. Wine's server keeps the descriptor
+   of each of these handles until the lock is released. A run's lock is held for days, and it is tested every second:
+   the server would run out of descriptors. Under Wine the holder therefore also has an event with a name from the path.
+   A process that finds the event does not open the file. Without the event, as in the instant before it is created, the
+   file's lock decides. */
 struct file_lock {
     HANDLE handle;
     HANDLE event; /* NULL: none */

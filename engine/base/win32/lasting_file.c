@@ -53,8 +53,8 @@ static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
     return n > 0 && n < LASTING_PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, name);
 }
 
-/* Writes the bytes so that their space is allocated. Otherwise a page that a full disk cannot provide would terminate
-   the process when it is first used. */
+/* Writes the bytes so that their space is allocated. Otherwise, if the disk is full, the first use of a page would
+   terminate the process. */
 static HRESULT lasting_file_fill(HANDLE file, uint64_t size, bool create, const char *name)
 {
     LARGE_INTEGER at, zero = {.QuadPart = 0};

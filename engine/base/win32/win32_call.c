@@ -98,8 +98,9 @@ char *system_message(enum system_message kind, uint32_t code)
 
 #define STRINGS_PER_BLOCK 16 /* a resource of a string table holds 16 strings, numbered from 1 */
 
-/* "C:\...": no UNC path and no device, because the author of a reference must not be able to direct the server to
-   another machine. A folder is required, because the search would otherwise include the current folder. */
+/* Whether the path has the form "C:\...". A UNC path or a device is rejected, because the author of a reference must
+   not be able to direct the server to another machine. A folder is required, because the search would otherwise include
+   the current folder. */
 static bool is_local_path(const char *path)
 {
     char drive = (char)(path[0] | 0x20);

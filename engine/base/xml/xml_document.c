@@ -17,8 +17,8 @@
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* ---- shared strings of attributes ----
-   A report has a name attribute for each cell. Equal attribute values therefore share one node of libxml2's tree, which
-   has no parent. XPath reads only the content of such a node. */
+   A report has a name attribute for each cell. Equal attribute values therefore share one node, which has no parent in
+   libxml2's tree. XPath reads only the content of such a node. */
 
 enum { SHARED_TEXTS = 1024 };
 /* Zero-initialise; lives as long as the context parses. */

@@ -9,7 +9,7 @@
 
 /* ---- labels that occurred before ---- */
 
-/* Prepares the set of label hashes that occur in this sample, for families and objects in which the same labels can
+/* Prepares the set of this sample's label hashes. It is used for families and objects in which the same labels can
    occur twice. */
 static HRESULT seen_begin(struct exporter *e, size_t most)
 {

@@ -30,8 +30,7 @@ struct remote_object {
     void *identity; /* its IUnknown */
     uint64_t oid;
     char account[AUTH_NAME_BYTES];
-    struct orpc_session *session; /* the session that used the object last, whose calls keep the object alive; NULL:
-                                     that session was closed */
+    struct orpc_session *session; /* latest user of the object; its calls keep the object alive; NULL: closed */
     uint64_t used_ms;
     unsigned pins;   /* number of calls that run on it */
     bool is_removed; /* removed from the tables; freed with the last pin */
