@@ -27,7 +27,7 @@ void peer_destroy(struct peer *peer); /* NULL is allowed */
 
 /* Returns the server's class for the sets of a namespace, or for their collections. */
 const CLSID *peer_class_of(const char *space, bool collections);
-/* Creates an object of the server that is bound to the name. */
+/* Creates an object of the server, and binds the object to the name. */
 HRESULT peer_query(const char *space, const char *name, const char *machine, bool damaged, IDispatch **out);
 /* Makes `set` the peer's object (NULL: none) if the peer's object is still `before`, or if `any` is true. Takes
    ownership of the reference in any case. */
@@ -42,8 +42,8 @@ bool peer_listed_status(struct object *o, uint32_t *status);
 bool peer_listed_definition(struct object *o, char **account, char **xml);
 /* Returns the computer's name as it was passed to the set; NULL for this computer. From memory_alloc. */
 HRESULT peer_machine(const char *server, char **machine);
-/* Calls a verb of a bound set, like server_invoke. If the server has exited, no object received the verb. It is then
-   sent once more, to a new server. */
+/* Calls a verb of a bound set, like server_invoke. If the server has exited, no object received the verb. The verb is
+   then sent once more, to a new server. */
 HRESULT peer_verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
                   const VARIANT *arguments, UINT count, VARIANT *result);
 

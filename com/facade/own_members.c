@@ -133,7 +133,7 @@ struct server_list {
     uint64_t asked; /* clock_monotonic_ms when the statuses were read */
     LONG verbs;     /* value of `outdated` when the statuses were read */
     uint32_t next_definition;
-    uint32_t first_definition; /* index of the first known definition; used ones are NULL */
+    uint32_t first_definition; /* index of the first known definition; used definitions are NULL */
     struct texts definitions;  /* account and XML of each set */
 };
 

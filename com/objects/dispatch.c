@@ -117,7 +117,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out)
         ITypeLib_Release(library);
         if (FAILED(hr))
             return error_set(hr, "the type library in openpla.dll lacks %s", c->model->name);
-        /* If two threads load it simultaneously, the second thread releases its copy. */
+        /* If two threads load the type information simultaneously, the second thread releases its copy. */
         if (InterlockedCompareExchangePointer((void **)&c->type_info, info, NULL))
             ITypeInfo_Release(info);
         *out = c->type_info;

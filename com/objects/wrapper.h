@@ -57,8 +57,8 @@ ULONG wrapper_release(struct wrapper *s);
 /* Returns a reference to the type information of the class's interface. */
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 
-/* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each replaces several calls between
-   processes by a single one. OpenPLA's clients call these methods; other servers do not have them. */
+/* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each of them replaces several calls between
+   processes with a single one. OpenPLA's clients call these methods; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
     OWN_STATUSES,                  /* this one and the next two are of a collection of sets */

@@ -158,7 +158,7 @@ static void attributes_write(struct ndr_writer *w, const TYPEATTR *a)
 {
     ndr_write_guid(w, &a->guid);
     ndr_write_u32(w, a->lcid);
-    for (int i = 0; i < 3; i++) /* reserved: MEMBERID_NIL for constructor and destructor */
+    for (int i = 0; i < 3; i++) /* reserved (0), then MEMBERID_NIL for the constructor and the destructor */
         ndr_write_u32(w, i ? (uint32_t)MEMBERID_NIL : 0);
     pointer_write(w, false);
     ndr_write_u32(w, a->cbSizeInstance);

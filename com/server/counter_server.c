@@ -19,7 +19,7 @@
 #define WAITING        20         /* pending connections */
 #define MOST_FRAGMENT  (1u << 20) /* maximum size of a call in bytes */
 #define START_AGAIN_MS 500
-#define MOST_PAUSE_MS  30000 /* delay between failing starts, for example while another program uses the port */
+#define MOST_PAUSE_MS  30000 /* maximum delay between failed starts, for example while the port is in use */
 #define LIVED_MS       10000 /* a child that ran this long counts as started successfully */
 #define LOOK_MS        200
 

@@ -32,7 +32,7 @@ void link_write_answer(struct ndr_writer *w, uint32_t session, uint32_t fault, c
 
 /* Each of these functions reads one body. False: the body is malformed. */
 bool link_read_open(const uint8_t *body, size_t size, char address[LINK_ADDRESS_BYTES], struct dual_strings *bindings);
-/* `out` borrows the stub, and the account from `account`. */
+/* `out` borrows the stub from `body`, and the account from `account`. */
 bool link_read_call(const uint8_t *body, size_t size, struct rpc_call *out, char account[AUTH_NAME_BYTES]);
 /* *stub is borrowed. */
 bool link_read_answer(const uint8_t *body, size_t size, uint32_t *fault, const uint8_t **stub, size_t *stub_size);

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <windows.h>
 
-/* Count the COM objects of this module and LockServer(TRUE). In a client's process the count is for DllCanUnloadNow. In
-   an openplasrv.exe that COM started, the grace period begins when the count reaches zero. */
+/* Count the COM objects of this module and the calls of LockServer(TRUE). In a client's process the count is for
+   DllCanUnloadNow. In an openplasrv.exe that COM started, the grace period begins when the count reaches zero. */
 void server_object_created(void);
 void server_object_destroyed(void);
 LONG server_object_count(void);

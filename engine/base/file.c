@@ -203,7 +203,7 @@ bool file_is_same(const char *a, const char *b)
     return identify_folder(a, &of_a) && identify_folder(b, &of_b) && memcmp(&of_a, &of_b, sizeof of_a) == 0;
 }
 
-/* Whether any thread has ever set an observer. Checked first, as thread-local variables are slow with some
+/* Whether any thread has ever set an observer. Checked first, because thread-local variables are slow with some
    compilers. */
 static atomic_bool observed;
 static _Thread_local file_observer *observer;

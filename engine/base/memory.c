@@ -199,7 +199,8 @@ static void *pool_resize(void *p, size_t size)
 
 /* ---- the allocator, with the fault injection of each thread ---- */
 
-/* Whether any thread has ever set a fault. Checked first, as thread-local variables are slow with some compilers. */
+/* Whether any thread has ever set a fault. Checked first, because thread-local variables are slow with some
+   compilers. */
 static atomic_bool tested;
 static _Thread_local uint64_t allocations, failing;
 

@@ -109,7 +109,8 @@ struct memory_share {
     _Atomic int64_t bytes;
 };
 
-/* Whether any thread has ever served a share. Checked first, as thread-local variables are slow with some compilers. */
+/* Whether any thread has ever served a share. Checked first, because thread-local variables are slow with some
+   compilers. */
 static atomic_bool used;
 static _Thread_local struct memory_share *served;
 

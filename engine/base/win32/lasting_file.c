@@ -351,7 +351,7 @@ static HRESULT write_record(const char *path, const struct record *r)
 
 enum { OWNER_BYTES = 4096 };
 
-/* Names the prefix in its folder. Without it nobody deletes the folder. */
+/* Writes the file that names the prefix to the prefix's folder. Without this file, nobody deletes the folder. */
 static void write_owner(const struct places *p, const struct record *r, const WCHAR *folder)
 {
     WCHAR path[LASTING_PATH_UNITS];
@@ -491,7 +491,8 @@ static bool is_missing(const WCHAR *folder)
     return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
 }
 
-/* Whether the owner's prefix was deleted, or has another folder now. `owner` is the text of write_owner. */
+/* Whether the prefix that owns the folder was deleted, or has another folder now. `owner` is the text of
+   write_owner. */
 static bool is_abandoned(const char *folder_name, uint64_t number, char *owner)
 {
     WCHAR path[OWNER_BYTES];

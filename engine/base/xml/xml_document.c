@@ -525,7 +525,7 @@ HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
 HRESULT xml_limits_check(const char *xml, size_t size)
 {
     struct xml_scan s = {0};
-    /* Attributes need a quote and declarations an exclamation mark. Stored sets contain neither. */
+    /* Attributes need a quote, and declarations need an exclamation mark. Stored sets contain neither. */
     if (!memchr(xml, '"', size) && !memchr(xml, '\'', size) && !memchr(xml, '!', size))
         return S_OK;
     return xml_scan(&s, xml, size);

@@ -205,7 +205,7 @@ static bool close_level(struct look *l)
     l->at++;
     l->expected = OPERATOR;
     if (level->opened == '[')
-        return false; /* a predicate only selects some of the same nodes */
+        return false; /* a predicate selects from the same nodes and adds none */
     end_step(l, l->at, level->called == CURRENT);
     if (level->called == NOT_CALLED ? level->has_operator : level->called == VALUE || level->called == TRANSLATE)
         l->now.is_value = true;

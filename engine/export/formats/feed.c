@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins an exporter, a format and a sender. */
+/* Connects an exporter, a format and a sender. */
 #include "engine/export/feed.h"
 
 #include "engine/base/memory.h"

@@ -322,7 +322,7 @@ static HRESULT give_fact(void *user, const char *collector, const char *metric, 
     return hr;
 }
 
-/* Passes windows_exporter_collector_success to the sink: whether a collector has counters. */
+/* Passes the metric windows_exporter_collector_success to the sink. Its value says whether a collector has counters. */
 static HRESULT give_collectors(const struct facts *p)
 {
     const struct metric_family f = {.name = (char *)"windows_exporter_collector_success",

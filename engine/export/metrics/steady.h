@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores the last values of counters of time, which must not decrease. */
+/* Stores the latest value of each counter of time, because these counters must not decrease. */
 #ifndef OPENPLA_STEADY_H
 #define OPENPLA_STEADY_H
 

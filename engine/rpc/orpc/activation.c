@@ -235,8 +235,8 @@ static void activator_write(struct orpc_call *call, const struct ndr_writer *int
     ndr_writer_free(&reply);
 }
 
-/* Creates the object and exports the requested interfaces. If all interfaces fail, the activation fails with that
-   error. */
+/* Creates the object and exports the requested interfaces. If all interfaces fail, the activation fails with the error
+   of the first one. */
 static HRESULT activation_perform(struct orpc_call *call, const struct activation_request *q, bool is_factory,
                                   HRESULT *results, struct ndr_writer *interfaces)
 {
