@@ -23,9 +23,9 @@ typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
    E_INVALIDARG, cabinet_extract's failures. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
 /* Deletes the report of a run. The report is the run's folder, and `folder` is the folder's path; a BSTR is accepted
-   too. First deletes the files and folders that were created in it by runs. Then deletes the folder itself, unless it
-   contains anything else. E_POINTER, E_INVALIDARG, E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while
-   a run writes to it. */
+   too. First deletes all files and folders in it that a run created. Then deletes the folder itself, unless it contains
+   anything else. E_POINTER, E_INVALIDARG, E_ACCESSDENIED if no run created the folder, PLA_E_DCS_IN_USE while a run
+   writes to it. */
 HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
 
 /* The main program of the set host process: argv is <program> <namespace> <name> <run key>. Returns the exit code: 0 or

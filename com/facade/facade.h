@@ -7,9 +7,9 @@
 #include "com/facade/own_members.h"
 #include "engine/pla/model.h"
 
-/* Like sets_create and sets_collection_create. Each verb of a set is forwarded to a server: on Windows to the server of
-   the named computer, otherwise to this computer's. Each namespace has its own class there. The server is started when
-   it is first needed, and again if it has exited. */
+/* Like sets_create and sets_collection_create. Each verb of a set is forwarded to this computer's server or, on
+   Windows, to the server of the named computer. The server has a separate class for each namespace. The server is
+   started when it is first needed, and again if it has exited. */
 HRESULT facade_set_create(const char *category, struct object **out);
 HRESULT facade_collection_create(const char *category, struct object **out);
 

@@ -197,7 +197,7 @@ static bool next_string(struct server_list *list, uint32_t index, uint32_t *stat
     return true;
 }
 
-/* Calls the member for at most `most` sets from the index on. S_FALSE: the server is not an OpenPLA server. */
+/* Calls the member for up to `most` sets, beginning at `index`. S_FALSE: the server is not an OpenPLA server. */
 static HRESULT list_ask(struct server_list *list, DISPID member, uint32_t index, LONG most, struct texts *out)
 {
     VARIANT arguments[] = {{.vt = VT_I4}, {.vt = VT_I4}}, answer;
@@ -299,7 +299,7 @@ static HRESULT add_issue_texts(struct texts *out, const struct value_map_item *i
     return hr;
 }
 
-/* Converts the map, which no other thread uses, to the answer's array of strings. */
+/* Converts the map to the answer's array of strings. No other thread may use the map. */
 static HRESULT give_issues(struct object *issues, VARIANT *out)
 {
     struct object **items;

@@ -39,8 +39,8 @@ void server_lists_outdated(void);
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's commit of a set. OpenPLA's server receives the definition and returns its findings in one call.
-   Other servers are called with MS-PLA's methods: SetXml, SetCredentials, Commit, and one call for each item of the
-   map. */
+   Other servers are called with MS-PLA's methods: first SetXml, SetCredentials and Commit, then those of each item of
+   the map. */
 struct whole_commit {
     const char *xml, *name;
     const char *user, *password; /* NULL: no credentials */

@@ -154,8 +154,8 @@ static HRESULT not_kept(const char *argument, VARTYPE type)
                      type);
 }
 
-/* Whether copying the VARIANT would call the client. A record, or an array that can contain records, is copied by its
-   record description (IRecordInfo), which is an object of the client. */
+/* Whether copying the VARIANT would call the client. Records are copied through their record description (IRecordInfo),
+   which is an object of the client. Some arrays contain records. */
 static bool is_copied_by_calls(const VARIANT *v)
 {
     if (V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v))

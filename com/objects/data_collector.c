@@ -13,8 +13,8 @@ static HRESULT get_set(void *interface_pointer, IDataCollectorSet **out)
     return com_result(interface_pointer, wrapper_give(hr, set, (void **)out));
 }
 
-/* Implements the members for local use. On Windows, only its own code calls them, within one process (MS-PLA note 17:
-   opnums 8, 28, 31). */
+/* Implements the members for local use. On Windows, only Windows' own code calls them, within one process (MS-PLA note
+   17: opnums 8, 28, 31). */
 static HRESULT local_only(void *interface_pointer)
 {
     return com_result(interface_pointer, error_set(E_NOTIMPL, "the member is reserved for local use (MS-PLA 3.2.4.5)"));

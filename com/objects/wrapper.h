@@ -61,7 +61,7 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
    processes with a single one. OpenPLA's clients call these methods; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
-    OWN_STATUSES,                  /* this one and the next two are of a collection of sets */
+    OWN_STATUSES,                  /* this DISPID and the next two belong to a collection of sets */
     OWN_NAMES,
     OWN_DEFINITIONS,
     OWN_WHOLE_QUERY, /* of a set */
@@ -88,9 +88,10 @@ HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 #undef CLASS
 
 /* Keeps the server's interfaces registered with Wine's RPC layer as long as the process lives.
-   Wine unregisters an interface when the last object with it is released. While doing so, it holds a lock and waits for
-   the interface's calls to end. A call that needs this lock never ends, and the server stops answering. Therefore one
-   object, which no client receives, keeps each interface registered. Call it in the multithreaded apartment. */
+   Wine unregisters an interface when the last object that has this interface is released. While doing so, it holds a
+   lock and waits for the interface's calls to end. A call that needs this lock never ends, and the server stops
+   answering. Therefore one object, which no client receives, keeps each interface registered. Call it in the
+   multithreaded apartment. */
 HRESULT kept_interfaces_begin(void);
 
 #endif

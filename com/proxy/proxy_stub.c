@@ -65,7 +65,8 @@ static bool is_commit(const struct padded_channel *self, const RPCOLEMESSAGE *me
 }
 
 /* Zeroes the buffer. Both sides call this function before they write: a proxy its request, a stub its reply. The
-   marshalling code does not write the alignment gaps, and without the zeros old heap contents would be sent in them. */
+   marshalling code does not write the alignment gaps. Without the zeros, the gaps would contain old data from the heap
+   when the buffer is sent. */
 static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, REFIID iid)
 {
     struct padded_channel *self = from_channel(channel);

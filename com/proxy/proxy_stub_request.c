@@ -257,7 +257,7 @@ __asm__(".text\n"
         "    popl %ebx\n"
         "    popl %ebp\n"
         "    ret\n"
-        "Lproxy_stub_handler:\n" /* arguments: the exception record, the frame and two more; its caller removes them */
+        "Lproxy_stub_handler:\n" /* arguments: exception record, frame and two more; removed by the caller */
         "    movl 4(%esp), %eax\n"
         "    testl $6, 4(%eax)\n" /* do nothing while other code unwinds the stack */
         "    jnz 1f\n"

@@ -65,7 +65,7 @@ static void handler_release(void *user, void *pointer)
     IUnknown_Release((IUnknown *)pointer);
 }
 
-/* Performs CreateInstance without an outer object, and LockServer. LockServer has no effect, because it would keep the
+/* Performs CreateInstance (without an outer object) and LockServer. LockServer has no effect, because it would keep the
    server running after the client has exited. */
 static uint32_t factory_call(struct remote_call *c, IClassFactory *factory, struct ndr_reader *in,
                              struct ndr_writer *out)

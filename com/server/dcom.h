@@ -40,7 +40,7 @@ void dcom_host_set_accounts(struct dcom_host *h, struct dcom_accounts *accounts)
 /* Performs the calls of a front process until the pipe ends. Closes neither handle. */
 void dcom_host_serve(struct dcom_host *h, HANDLE read_handle, HANDLE write_handle);
 
-/* For the service: keeps a front process running while the settings request one, and follows changes of the settings
+/* For the service: keeps a front process running while the settings request one, and applies changes of the settings
    and accounts. No effect on Windows, which serves DCOM itself. */
 void dcom_begin(void);
 void dcom_end(void);

@@ -197,8 +197,8 @@ static DWORD keeper_wait(uint32_t pause)
     return WaitForMultipleObjects(count, events, FALSE, timeout);
 }
 
-/* Opens the parent key of the settings, which is watched because it still exists after the settings are deleted. Wine
-   reports no further changes of a deleted key. */
+/* Opens the parent key of the settings. The parent key is watched, because it still exists after the settings are
+   deleted. Wine reports no further changes of a deleted key. */
 static LSTATUS keeper_open_key(void)
 {
     return RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA", 0, NULL, 0,

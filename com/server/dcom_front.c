@@ -28,7 +28,7 @@ struct front_session {
     bool is_open; /* the service knows the session; it is opened there only at the first call, so that silent
                      connections cost nothing */
     /* Protected by front.lock: */
-    struct front_session *next_waiting, **waiting_at; /* waiting_at: what points to this session; NULL: not waiting */
+    struct front_session *next_waiting, **waiting_at; /* waiting_at: the list's pointer to this session, or NULL */
     struct thread_condition answered; /* an answer has arrived, or the session's thread must read the answers */
     bool has_answer;
     struct link_header header;

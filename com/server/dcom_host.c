@@ -33,7 +33,7 @@ struct host_session {
     unsigned workers; /* threads that use the session: one performs a call, another can still be sending the previous
                          answer */
     /* Used by the worker that performs the session's call: the account of the previous call. */
-    uint32_t accounts_read; /* dcom_host.accounts_read when the account was looked up */
+    uint32_t accounts_read; /* value of dcom_host.accounts_read when the account was looked up */
     char account[AUTH_NAME_BYTES];
     struct dcom_account known; /* name NULL: the account does not exist */
     struct dcom_identity identity;
@@ -281,8 +281,8 @@ static bool pipe_close_session(struct host_pipe *p, uint32_t id)
     return exists;
 }
 
-/* Reads messages up to the next call. Returns its session as pipe_take_call does, and its body. NULL: the pipe has
-   ended, or the front process violates the protocol. */
+/* Reads messages up to the next call. Returns the call's session, as pipe_take_call does, and the call's body. NULL:
+   the pipe has ended, or the front process violates the protocol. */
 static struct host_session *pipe_next_call(struct host_pipe *p, struct link_header *header, uint8_t **body)
 {
     struct host_session *s = NULL;

@@ -92,7 +92,7 @@ HRESULT server_secure(initialize_security *initialize)
 
 /* ---- the process ---- */
 
-/* COM may take this long to deliver the first client to a process that it started. */
+/* The first client of a process that COM started may arrive this long after the start. */
 #define FIRST_CLIENT_MS 30000
 /* After the last object is released, a process that COM started waits this long for the next client, because starting
    one takes about 1 s. */

@@ -93,11 +93,11 @@ GUARDED_READ(guard_read_64, uint64_t)
 void guard_left(void *context);
 
 /* ---- mapped files ----
-   Mapped files that another program may shorten. The host OS terminates a program that accesses a page after the end of
-   its file. A script that cleans up /dev/shm, or a full disk that is cleaned manually, would therefore terminate every
-   program that takes part in tracing. To prevent this, the fault handler extends the file to its previous size. The
-   page then reads as zeros, and the program continues at the same instruction. Code that checks the contents detects
-   that they were lost.
+   Mapped files that another program may shorten. The host OS terminates a program that accesses a mapped page after the
+   end of the file. A script that cleans up /dev/shm, or a user who frees space on a full disk, would therefore
+   terminate every program that takes part in tracing. To prevent this, the fault handler extends the file to its
+   previous size. The page then reads as zeros, and the program continues at the same instruction. Code that checks the
+   contents detects that they were lost.
 
    The list is read in fault handlers, at any instruction of any thread. Its entries are therefore reused but never
    freed, and reading it takes no lock. */

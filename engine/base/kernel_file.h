@@ -33,7 +33,7 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
 /* Lists the names of a folder's entries ("/sys/block"), except names that begin with a dot. */
 HRESULT kernel_folder_names(const char *path, struct texts *names);
 /* Calls `each` for all names that consist of `prefix` and `more` further characters, and possibly for other names.
-   Under Wine this saves microseconds for each name that is left out. */
+   Under Wine this saves microseconds for each name that is not passed to `each`. */
 HRESULT kernel_folder_each_like(const char *path, const char *prefix, size_t more,
                                 HRESULT (*each)(void *user, const char *name), void *user);
 /* Lists the numbers among a folder's entry names (in "/proc" the process ids). *ids is from memory_alloc. */

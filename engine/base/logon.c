@@ -54,7 +54,7 @@ const char *account_name_fault(const char *account)
     const char *mark = strchr(account, '\\');
     if (!*account)
         return "it is empty";
-    if (text_utf16_length(account) > 511) /* 255 of a domain, 255 of a user (Windows' limits are smaller) */
+    if (text_utf16_length(account) > 511) /* 255 for the domain, 255 for the user (Windows' limits are smaller) */
         return "it is longer than an account name can be";
     if (!account[strspn(account, " .")])
         return "it consists only of spaces and dots";

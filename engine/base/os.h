@@ -34,9 +34,10 @@ char *os_ui_languages(void);
 char *os_user_name(void);                  /* DOMAIN\user of this process */
 HRESULT os_random(void *out, size_t size); /* random bytes from the host OS, good enough for keys */
 HRESULT os_new_guid(GUID *out);            /* a random GUID, version 4 of RFC 4122 */
-/* Returns the string resource that "@binary,#id" names. The binary is a full path on a drive, with environment
-   variables; its code is not executed. Returns a copy of the reference if it has another form, or if the string does
-   not exist on this computer. The native build always returns a copy. From memory_alloc; NULL: out of memory. */
+/* Returns the string resource that "@binary,#id" names. The binary is a full path on a drive, and can contain
+   environment variables. The code of the file is not executed. Returns a copy of the reference if it has another form,
+   or if the string does not exist on this computer. The native build always returns a copy. From memory_alloc; NULL:
+   out of memory. */
 char *os_resource_text(const char *reference);
 
 /* A plain lock between threads, not recursive. Static initialiser: LOCK_INIT. */

@@ -21,8 +21,8 @@ enum quota_number {
 #undef QUOTA
 };
 
-/* The environment variable of the process that enforces the quotas: "sets=20;bytes=1000000". It is read once, at the
-   first query, or by quotas_read. */
+/* The environment variable that changes quotas, such as "sets=20;bytes=1000000". It must be set in the process that
+   enforces the quotas. It is read once, at the first query, or by quotas_read. */
 #define QUOTAS_VARIABLE "OPENPLA_QUOTAS"
 /* Reads the variable again. E_INVALIDARG: the error text names the part that is not a settable quota with a number from
    1 to 2^32-1, and all quotas keep the table's numbers. */

@@ -128,8 +128,8 @@ HRESULT secret_unmask(const char *masked, char **text);
 /* Functions that return an account's token. Tests replace them. */
 struct logon {
     /* Logs the account on. `account`: domain\user, user@domain, or the name of a service account, whose password is "".
-       *token can start a process (process_start). HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar error, whose
-       text names the account. */
+       **token can be used to start a process (process_start). HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar
+       error, whose text names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
     /* Returns the caller's token, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to
        be identified but not impersonated. */

@@ -79,7 +79,8 @@ char *text_put_digits(char *at, uint64_t value, unsigned count);
 void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
 char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
 void text_buffer_free(struct text_buffer *b);
-/* Reserves `bytes` more and the NUL; the caller writes there and adds to `length`. NULL: failed. */
+/* Reserves `bytes` more bytes and the NUL. The caller writes to the returned address and increases `length`. NULL:
+   failed. */
 char *text_buffer_reserve(struct text_buffer *b, size_t bytes);
 /* Appends a value for a file that has one entry per line: control characters and '%' become %XX; NULL counts as "". */
 void text_buffer_add_escaped(struct text_buffer *b, const char *text);

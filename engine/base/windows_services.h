@@ -25,7 +25,7 @@ struct management_row {
 /* Runs the query in the namespace and calls `take` with each row as it arrives. `take` then owns the row, which is from
    memory_alloc. A failure of `take` ends the query and becomes its result. The call may take any amount of time or
    hang, so it should run on a thread that can be abandoned. WMI's results (0x80041017: invalid WQL; 0x80041010: unknown
-   class, also on host OSs that return no rows for it) have a text that names the namespace. */
+   class, also if the host OS just returns no rows) have a text that names the namespace. */
 HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user);
 void management_row_free(struct management_row *row); /* also frees the row itself; NULL is allowed */

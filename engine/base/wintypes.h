@@ -94,7 +94,7 @@ typedef struct {
 #define HRESULT_FROM_WIN32(x)      ((x) <= 0 ? (HRESULT)(x) : (HRESULT)(((x)&0xFFFF) | 0x80070000))
 #endif
 
-/* PLA's own results, facility 0x30: MS-PLA 2.2.1 and the public error list (the names are Microsoft's). */
+/* PLA's own results, facility 0x30. The names are Microsoft's, from MS-PLA 2.2.1 and the public error list. */
 #ifndef PLA_E_DCS_NOT_FOUND
 #define PLA_E_DCS_NOT_FOUND                 ((HRESULT)0x80300002)
 #define PLA_E_TOO_MANY_FOLDERS              ((HRESULT)0x80300045)
@@ -123,8 +123,8 @@ typedef struct {
 #define PLA_E_CABAPI_FAILURE                ((HRESULT)0x80300113)
 #endif
 /* OpenPLA's own results: the customer bit 0x20000000 distinguishes them from Microsoft's (MS-PLA 1.8). */
-#define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* the text is not well-formed XML, or has another root */
-#define OPENPLA_E_BAD_PATTERN   ((HRESULT)0xA0300002) /* a name pattern of 2.2.3.1 has an unescaped unknown letter */
+#define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* not well-formed XML, or has another root element */
+#define OPENPLA_E_BAD_PATTERN   ((HRESULT)0xA0300002) /* a name pattern (2.2.3.1) has an unknown, unescaped letter */
 #define OPENPLA_E_HOST_DIED     ((HRESULT)0xA0300003) /* the run's host process exited before it reported its result */
 
 #endif

@@ -47,7 +47,7 @@ char *preset_path(const struct preset_row *row, bool named, bool *failed);
 struct metric_form preset_form_of(const struct preset_row *row, const struct log_counter *counter);
 bool preset_has_collector(const char *name, size_t length);
 
-/* Returns the i-th older name of a metric, which existing dashboards can use; NULL: there are no more. */
+/* Returns the i-th older name of a metric; existing dashboards can use these names. NULL: there are no more. */
 const char *preset_old_name(const char *metric, size_t i);
 
 /* Passes the metrics that are not counters to `fact`: the number of processors, the memory size, the boot time and the

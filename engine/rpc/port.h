@@ -40,8 +40,8 @@ struct rpc_port_settings {
     struct rpc_limits rpc_limits;
 };
 
-/* Listens until the process exits. `settings`, `handler` and `accounts` are borrowed permanently. `serves` is
-   rpc_service's member, with the handler's `user`. *port is the port that was opened. E_INVALIDARG for an invalid
+/* Listens until the process exits. `settings`, `handler` and `accounts` are borrowed permanently. `serves` is used as
+   rpc_service.serves, and receives the handler's `user`. *port is the port that was opened. E_INVALIDARG for an invalid
    address, or the system's error, with a message that names the port. */
 HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct auth_accounts *accounts,
                       bool (*serves)(void *user, const GUID *iid, uint32_t version),

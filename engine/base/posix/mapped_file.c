@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles SIGBUS, which is raised by an access to a page after the end of its file. */
+/* Handles SIGBUS, which is raised when a program accesses a mapped page after the end of the file. */
 #include "engine/base/guard.h"
 #include "engine/base/posix/posix_call.h"
 

@@ -4,8 +4,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-/* The characters of 0x80 to 0x9F; the five unassigned codes are the C1 controls with the same number. All other bytes
-   are the code points with the same number. (The table is Unicode's public mapping of the code page.) */
+/* The characters of 0x80 to 0x9F; the five unassigned codes are the C1 controls with the same number. Each byte outside
+   this range is the code point with the same number. (The table is Unicode's public mapping of the code page.) */
 static const WCHAR windows_1252[32] = {
     0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,

@@ -456,7 +456,7 @@ HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeo
             *out = lock;
             break;
         }
-        /* Access is also denied while a file that its last holder deleted is being removed. */
+        /* Access is also denied while the system removes a lock file that its last holder has deleted. */
         if ((held || (code == ERROR_ACCESS_DENIED && timeout_ms)) && clock_monotonic_ms() < limit) {
             Sleep(wait);
             if (wait < 5)

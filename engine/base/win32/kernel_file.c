@@ -133,7 +133,7 @@ void kernel_file_close(struct kernel_file *f)
 }
 
 /* Returns a share of wineserver's limit, because each handle is an open file of wineserver, and its limit applies to
-   all programs together. The file is opened by wineserver, so /proc/self is wineserver and the file shows this
+   all programs together. wineserver also opens /proc/self/limits for this program, so the file shows wineserver's
    limit. */
 size_t kernel_file_share(void)
 {

@@ -351,7 +351,8 @@ static HRESULT write_record(const char *path, const struct record *r)
 
 enum { OWNER_BYTES = 4096 };
 
-/* Writes the file that names the prefix to the prefix's folder. Without this file, nobody deletes the folder. */
+/* In the prefix's folder, writes the file "prefix", which names the prefix. Without this file, nobody deletes the
+   folder. */
 static void write_owner(const struct places *p, const struct record *r, const WCHAR *folder)
 {
     WCHAR path[LASTING_PATH_UNITS];

@@ -216,8 +216,8 @@ HRESULT os_new_guid(GUID *out)
     return S_OK;
 }
 
-/* SRWLOCK is not used: under Wine, each release of one searches for waiting threads, which costs more than most locked
-   operations. */
+/* SRWLOCK is not used: under Wine, each release of such a lock searches for waiting threads, which costs more than most
+   locked operations. */
 enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
 
 void lock_enter(struct lock *lock)

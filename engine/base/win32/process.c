@@ -52,7 +52,7 @@ struct start {
     SECURITY_ATTRIBUTES security;
     LPPROC_THREAD_ATTRIBUTE_LIST attributes; /* NULL: none */
     bool inherits;
-    HANDLE job; /* terminates its process when this process exits, until job_release; NULL: none */
+    HANDLE job; /* until job_release, the job's process is terminated when this process exits; NULL: none */
 };
 
 /* ---- processes that are not created completely ----
@@ -335,8 +335,8 @@ uint32_t process_own_threads(void)
     return threads;
 }
 
-/* Finds the creation time of the process in the system's list, which needs no right to the process; 0: the process does
-   not exist. The function is slow, because the whole list is copied. */
+/* Finds the creation time of the process in the system's list. This requires no rights to the process. 0: the process
+   does not exist. The function is slow, because the whole list is copied. */
 static uint64_t listed_creation_time(uint32_t id)
 {
     const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount);

@@ -202,7 +202,7 @@ HRESULT signal_set(struct signal *e)
     return SetEvent(e->handle) ? S_OK : win32_failed(GetLastError(), "signal");
 }
 
-/* The system limits the number of objects in one wait. Processes beyond this limit are polled at this interval. */
+/* The system limits the number of objects in one wait. All further processes are polled at this interval. */
 #define MORE_EACH 100 /* ms */
 
 HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,

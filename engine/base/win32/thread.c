@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads on Windows: starting and waking threads, and the slot. */
+/* Threads on Windows: starting and waking threads, and each thread's slot. */
 #include "engine/base/thread.h"
 
 #include "engine/base/memory.h"

@@ -76,7 +76,7 @@ static void shared_start_element(void *about, const xmlChar *name, const xmlChar
     }
 }
 
-/* Makes the context share strings from now on. Call it in xml_memory_use, as for parsing. */
+/* From now on, the context shares strings. Call this function in xml_memory_use, as for parsing. */
 static void xml_shared_watch(xmlParserCtxtPtr context, struct xml_shared *s)
 {
     s->begin = context->sax->startElementNs;

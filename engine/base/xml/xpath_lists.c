@@ -3,7 +3,7 @@
    have the results of XPath 1.0 (3.3, 3.4). a = b: the strings of the shorter list are stored in a hash table, and each
    string of the other list is compared with the strings that have the same hash. a != b: whether any string differs
    from the first one. a < b: whether the smallest number of one list is less than the largest of the other. All memory
-   is libxml2's, so it counts toward the limits of the evaluation. */
+   is allocated through libxml2, so it counts toward the limits of the evaluation. */
 #include "engine/base/xpath_lists.h"
 
 #include "engine/base/text.h"

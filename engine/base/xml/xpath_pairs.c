@@ -4,16 +4,16 @@
    step starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for
    duplicates; for the other axes it searches, even if there can be no duplicates.
 
-   The same lexer replaces comparisons and unions with functions. It does so only where the operands of the operator are
-   clear without a parser: the left side of a comparison begins its expression, or follows 'and', 'or', a bracket or a
-   comma; the right side ends its expression, or precedes one of these. In "a = b = c" nothing is replaced. */
+   The same lexer replaces comparisons and unions with functions. It does so only where the operands are clear without a
+   parser. The left side of a comparison must begin its expression, or follow 'and', 'or', a bracket or a comma. The
+   right side must end its expression, or precede one of these. In "a = b = c" nothing is replaced. */
 #include "engine/base/xpath_pairs.h"
 
 #include <string.h>
 
 enum {
     DEEPEST = 128,
-    TRANSLATED_MOST = 64 /* bytes of translate()'s second argument, searched for each character of the first */
+    TRANSLATED_MOST = 64 /* bytes of translate()'s second argument, which is searched for each character of the first */
 };
 enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
 enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };

@@ -37,7 +37,7 @@ struct export_label {
 struct export_object {
     char *name, *machine;
     enum label_scheme scheme;
-    size_t scope_length;                   /* length of the part that its metric names share, outside the preset */
+    size_t scope_length;                   /* length of the part that its metric names share; not used for the preset */
     bool is_foreign;                       /* it belongs to another computer */
     bool has_ids;                          /* the object has the counter ID Process */
     int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: the object has none */

@@ -59,8 +59,8 @@ enum { SPNEGO_COMPLETED = 0, SPNEGO_INCOMPLETE = 1, SPNEGO_REJECT = 2, SPNEGO_RE
 bool spnego_read(const uint8_t *bytes, size_t size, struct spnego_message *out);
 /* Writes a NegTokenInit that offers only NTLM. */
 void spnego_write_init(struct ndr_writer *w, const struct ndr_writer *token);
-/* Writes a NegTokenResp. If `state` is negative, the message contains no state, as an initiator requires. An empty
-   `token` and a NULL `mic` are omitted. */
+/* Writes a NegTokenResp. If `state` is negative, the message contains no state; an initiator sends such messages. An
+   empty `token` and a NULL `mic` are omitted. */
 void spnego_write_response(struct ndr_writer *w, int state, bool names_ntlm, const struct ndr_writer *token,
                            const uint8_t *mic);
 extern const uint8_t spnego_ntlm_alone[14]; /* the SEQUENCE of an initiator's mechanisms */

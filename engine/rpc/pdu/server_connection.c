@@ -332,7 +332,7 @@ static void connection_auth3(struct rpc_connection *c, const struct pdu *p)
         connection_end(c, "auth3 without a logon");
     else if (!connection_log_on(c, s, p, &answer, &answer_size))
         pdu_write_fault(&c->out, p->call, 0, RPC_FAULT_DENIED);
-    else if (!auth_is_done(s->auth)) /* an auth3 has no answer, so its token must be the last */
+    else if (!auth_is_done(s->auth)) /* an auth3 has no answer, so its token must end the logon */
         connection_end(c, "auth3 does not contain the last token of the logon");
     memory_free(answer);
 }
