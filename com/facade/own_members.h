@@ -56,8 +56,7 @@ HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
 /* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user and masked secrets (all VT_BSTR), then the mode
    (VT_I4). User and masked secrets are VT_EMPTY if they are unused. Result: an array of strings, three per issue: Value
    in decimal, Key, Description. If memory runs out, the result is an empty array and not an error, because the set is
-   already
-   committed. */
+   already committed. */
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's query of a set. OpenPLA's server returns the definition in the same call. Other servers are called

@@ -14,7 +14,7 @@
 struct com_class {
     const struct class *model;
     const IID *interface_id;
-    const IID *base_id; /* the interface that it inherits besides IDispatch, or NULL */
+    const IID *base_id; /* the interface that it inherits from besides IDispatch; NULL: none */
     const void *vtable;
     ITypeInfo *type_info; /* loaded at first use, kept for the module's life */
 };

@@ -6,8 +6,7 @@
 
    Tables are indexed by the first byte of the random id. The handler's functions can take a long time or call back, so
    they run without the lock. An interface that a call uses is pinned, and an object that is removed during a call is
-   freed
-   by the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
+   freed by the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
 #include "engine/rpc/orpc/objects.h"
 
 #include "engine/base/assert.h"
