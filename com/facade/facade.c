@@ -48,7 +48,7 @@ static HRESULT facade_check_server(const char *server)
     return S_OK;
 }
 
-/* Whether the server is reached without the host OS's COM, because Wine's COM supports only this computer. */
+/* Whether OpenPLA's own DCOM client must be used for this server. Wine's COM supports only this computer. */
 static HRESULT is_remote_server(const char *server, bool *out)
 {
     bool own;
@@ -112,7 +112,8 @@ static uint32_t mode_for(struct object *o, const char *space, const char *name, 
     return known && (mode & SETS_MODIFY) ? mode | SETS_CREATE_NEW : mode;
 }
 
-/* Stores `folder` and takes ownership of it. NULL: the folder has the name that this process would compute. */
+/* Stores `folder`, a result of sets_folder_key, and takes ownership of it. NULL: this process computes the name of the
+   next folder itself (read_next_folder). */
 static void keep_folder(struct object *o, char *folder)
 {
     object_lock(o);
@@ -207,8 +208,7 @@ static HRESULT facade_fill(struct object *o, const char *xml, const char *accoun
     return hr;
 }
 
-/* Fills the object with the values of the server's object `set`, and keeps a reference to `set`, which is bound to the
-   name. */
+/* Fills the object with the values of `set`, the server's object with the same name, and keeps a reference to `set`. */
 static HRESULT fill_and_keep(struct object *o, IDispatch *set, const char *xml, const char *account, const char *space,
                              const char *name, const char *server)
 {
@@ -244,7 +244,7 @@ static HRESULT query_here(struct object *o, const char *space, const char *name,
         hr = whole_query_ask(set, name, &account, &xml);
         if (SUCCEEDED(hr))
             hr = fill_and_keep(o, set, xml, account, space, name, server);
-        else if (definition_is_damaged(hr)) /* the object is bound to the name, which is all that Delete needs */
+        else if (definition_is_damaged(hr)) /* the object is bound to the name; Delete needs nothing else */
             hr = sets_bind_damaged(o, space, name, server, hr);
         IDispatch_Release(set);
     }
@@ -411,8 +411,9 @@ static HRESULT read_files(struct object *o, const char *space, const char *name,
     return hr;
 }
 
-/* Reads the next folder from the server, which uses its own variables and computer name. If properties were set since
-   the last commit, the server does not know them, and *folder is not set. */
+/* Reads the folder of the next run from the server, because its name depends on the server's variables and computer
+   name. If properties were set since the last commit, the server does not know them. In this case *folder is not
+   set. */
 static HRESULT read_next_folder(struct object *o, const char *space, const char *name, char **folder)
 {
     char *now = sets_folder_key(o);
@@ -427,7 +428,7 @@ static HRESULT read_next_folder(struct object *o, const char *space, const char 
     HRESULT hr = get_text(o, space, name, L"OutputLocation", folder);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || server_is_gone(hr))
         return hr;
-    error_clear(); /* an invalid pattern; this process reports it when the name is computed */
+    error_clear(); /* the pattern is invalid; this process reports that when it computes the name */
     return S_OK;
 }
 

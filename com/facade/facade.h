@@ -42,8 +42,8 @@ bool peer_listed_status(struct object *o, uint32_t *status);
 bool peer_listed_definition(struct object *o, char **account, char **xml);
 /* Returns the computer's name as it was passed to the set; NULL for this computer. From memory_alloc. */
 HRESULT peer_machine(const char *server, char **machine);
-/* Calls a verb of a bound set, like server_invoke. If the server has exited, no object received the verb. The verb is
-   then sent once more, to a new server. */
+/* Calls a verb of a bound set, like server_invoke. If the server had already exited, the verb is sent once more, to a
+   new server. */
 HRESULT peer_verb(struct object *o, const char *space, const char *name, const WCHAR *member, WORD flags,
                   const VARIANT *arguments, UINT count, VARIANT *result);
 

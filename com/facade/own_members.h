@@ -7,10 +7,10 @@
 
 #include "com/objects/wrapper.h"
 
-/* Client: the data about the server's list of sets. It is reference-counted, and the client's sets share it: they get
-   the server's objects from it. It reads the statuses and definitions of several sets in one call, because callers that
-   show a list read the sets one after the other. `there` is the server's collection; a reference is added. NULL when
-   out of memory. */
+/* Client: what the client knows about the server's list of sets. The client's sets share this reference-counted
+   structure, and get the server's objects from it. Programs that show a list read the sets one after the other, so one
+   call to the server reads the statuses or definitions of several sets. `there` is the server's collection; a reference
+   is added. NULL: out of memory. */
 struct server_list;
 struct server_list *server_list_create(IDispatch *there);
 struct server_list *server_list_reference(struct server_list *list);
@@ -39,8 +39,8 @@ void server_lists_outdated(void);
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's commit of a set. OpenPLA's server receives the definition and returns its findings in one call.
-   Other servers are called with MS-PLA's methods: first SetXml, SetCredentials and Commit, then those of each item of
-   the map. */
+   For other servers, MS-PLA's SetXml, SetCredentials and Commit are called, and then the findings are read from the map
+   that Commit returns. */
 struct whole_commit {
     const char *xml, *name;
     const char *user, *password; /* NULL: no credentials */
@@ -48,8 +48,8 @@ struct whole_commit {
     const char *whole_xml;       /* the XML including secrets, for other servers; NULL: same as `xml` */
     uint32_t mode;
 };
-/* Client: calls Commit of `set`, an object that the server has just created. Adds the findings of its validation to
-   `issues`, except those that `issues` already contains. */
+/* Client: commits the set through `set`, a new object of the server. Adds the server's findings to `issues`, except
+   those that `issues` already contains. */
 HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct object *issues);
 /* Client: adds the items of a map of the server (an object in a VARIANT, or empty) to `issues`. */
 HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);

@@ -9,7 +9,7 @@
    acts for the caller. Errors are COM's, with a message that names the server. Under Wine a server that was killed on
    this computer is replaced (service_renew_rpcss). */
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
-/* For programs that only inspect: from now on this process does not replace a killed server. */
+/* From now on, this process does not replace a killed server. For programs that must not change the system's state. */
 void server_create_repairs_nothing(void);
 
 /* Calls a member of an object whose interface is that of `class`. Uses IDispatch, because Wine loses the error message

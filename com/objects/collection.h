@@ -60,6 +60,6 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
     {                                                                                                                  \
         return collection_create_item(This, &class, (void **)out);                                                     \
     }
-enum { COLLECTION_SLOT_COUNT = 7 }; /* with Add and Remove */
+enum { COLLECTION_SLOT_COUNT = 7 }; /* includes Add and Remove */
 
 #endif

@@ -155,7 +155,7 @@ static HRESULT not_kept(const char *argument, VARTYPE type)
 }
 
 /* Whether copying the VARIANT would call the client. Records are copied through their record description (IRecordInfo),
-   which is an object of the client. Some arrays contain records. */
+   which is an object of the client. An array can contain records. */
 static bool is_copied_by_calls(const VARIANT *v)
 {
     if (V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v))

@@ -296,8 +296,8 @@ static const PRPC_STUB_FUNCTION stub_functions[MOST_OPNUMS] = {
     [7 ... MOST_OPNUMS - 1] = call_interpreted,
 };
 
-/* Adds the table that widl leaves out, and replaces Invoke. Called after the generated factory has filled in the
-   vtable. */
+/* Adds the table of functions if widl has written none, and replaces Invoke. Called after the generated factory has
+   filled in the vtable. */
 static void complete_stub(CInterfaceStubVtbl *stub)
 {
     if (!stub->header.pDispatchTable && stub->header.DispatchTableCount <= MOST_OPNUMS)

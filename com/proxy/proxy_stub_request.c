@@ -155,7 +155,7 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
         return S_OK;
     const MIDL_STUB_DESC *description = stub->pServerInfo->pStubDesc;
     /* The format string begins with the handle type, flags, RPC flags (optional), opnum, stack size and buffer sizes.
-       The flags and the number of parameters follow. */
+       Another byte with flags and the number of parameters follow. */
     const BYTE *format = stub->pServerInfo->ProcString + offset;
     format += format[1] & PROCEDURE_HAS_RPC_FLAGS ? 14 : 10;
     unsigned flags = format[0], count = format[1];

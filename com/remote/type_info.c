@@ -27,7 +27,7 @@ enum {
     LIBRARY_ATTRIBUTES = 7,
     LIBRARY_DOCUMENTATION = 9,
     NAMES_MOST = 256,
-    DEEPEST = 16, /* pointers to pointers to ... */
+    DEEPEST = 16, /* levels of pointers to pointers */
     REFERENT = 0x20000
 };
 

@@ -17,8 +17,8 @@ struct remote_call {
 /* These functions convert received values. They return 0, or the fault for the answer, in which case *out is empty. */
 uint32_t remote_bstr_in(const struct ndr_bstr *s, BSTR *out);
 uint32_t remote_array_in(struct remote_call *c, const struct ndr_array *a, SAFEARRAY **out);
-/* The target of a reference (VT_BYREF) is stored in *referent, which then owns it, and *out points to it. If `referent`
-   is NULL, a reference is rejected as malformed. */
+/* For a reference (VT_BYREF), stores the target in *referent, which then owns the target, and makes *out point to the
+   target. If `referent` is NULL, a reference is rejected as malformed. */
 uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, VARIANT *out, VARIANT *referent);
 /* Finds an object that the caller holds, and returns its interface `iid`. A null pointer is allowed. */
 uint32_t remote_object_in(struct remote_call *c, const struct objref *o, const GUID *iid, void **out);

@@ -34,9 +34,9 @@ struct memory_share *client_use_share(struct client_use *use);
 
 typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *level,
                                             DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities);
-/* Checks that the current call uses packet privacy (MS-PLA 2.1). `query` is CoQueryClientBlanket. If it does not, or if
-   the level is unknown, fails with E_ACCESSDENIED and a text that names the level. Wine never reports the level
-   (behaviour 21), so with `wine` an unknown level is accepted. */
+/* Checks that the current call uses packet privacy (MS-PLA 2.1). `query` is CoQueryClientBlanket. Fails with
+   E_ACCESSDENIED if the call has a lower level, which the text names, or if the level is unknown. Wine never reports
+   the level (behaviour 21), so with `wine` an unknown level is accepted. */
 HRESULT call_check_level(query_client_blanket *query, bool wine);
 
 /* Turns on the checks and counts of calls into this process. Called by openplasrv.exe, not by clients. */

@@ -53,7 +53,7 @@ void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
 
 enum { ADDRESS = 64 };
 /* Parses the origin of a call from its binding ("ncacn_ip_tcp:127.0.0.1[49170]"). Returns true for a pipe. `address`
-   becomes "" for a local call. If the binding contains no address, it becomes a string that is not an address. */
+   becomes "" for a pipe or a local call, and "unknown" if the binding contains no address. */
 static bool read_origin(char address[ADDRESS])
 {
     static const char tcp[] = "ncacn_ip_tcp:", pipe[] = "ncacn_np:", local[] = "ncalrpc:";

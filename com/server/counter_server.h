@@ -20,7 +20,7 @@ void counter_child_end(void);
 
 /* From now on, the calls of MS-PCQ that RPC delivers are answered: each caller is checked, and then the methods in
    engine/pdh/remote answer. `settings` must stay valid, and *out is never destroyed, because calls may run until the
-   process exits. Pass *out to transports other than RPC. E_OUTOFMEMORY. */
+   process exits. Pass *out also to counter_port_open. E_OUTOFMEMORY. */
 HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_server **out);
 /* The interface, for RpcServerRegisterIf2. */
 extern RPC_IF_HANDLE PerflibV2_v1_0_s_ifspec;

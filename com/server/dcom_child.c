@@ -36,7 +36,7 @@ static struct {
 
 /* ---- the front process ---- */
 
-/* Serves the front process until the pipe ends, and then terminates the process, which may have violated the
+/* Serves the front process until the pipe ends. Then terminates the front process, because it may have violated the
    protocol. */
 static void front_serve(void *user)
 {

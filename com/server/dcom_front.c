@@ -25,7 +25,7 @@ struct front_session {
     struct front_session *next;
     uint32_t id;
     char address[LINK_ADDRESS_BYTES], own[LINK_ADDRESS_BYTES];
-    bool is_open; /* the service knows the session; it is opened there only at the first call, so that silent
+    bool is_open; /* the service knows the session: it receives LINK_OPEN only before the first call, so that silent
                      connections cost nothing */
     /* Protected by front.lock: */
     struct front_session *next_waiting, **waiting_at; /* waiting_at: the list's pointer to this session, or NULL */

@@ -243,7 +243,7 @@ static bool pipe_open_session(struct host_pipe *p, const struct link_header *hea
     return opened;
 }
 
-/* Returns the session of a call. From now on the caller uses the session. NULL: the front process violates the
+/* Returns the session of a call, and counts the caller as one of its workers. NULL: the front process violates the
    protocol. */
 static struct host_session *pipe_take_call(struct host_pipe *p, const struct link_header *header, const uint8_t *body)
 {

@@ -471,7 +471,7 @@ static bool find_account(void *user, const char *name, const char *domain, uint8
 {
     struct dcom_accounts all;
     (void)user;
-    (void)domain; /* not used: some clients send the client's computer name, others that of this computer */
+    (void)domain; /* not used: it can be the name of the client's computer or of this computer */
     if (FAILED(dcom_accounts_read(&all)))
         return false;
     const struct dcom_account *a = dcom_account_named(&all, name), *any = a ? a : all.count ? all.items : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Determines whether the server process must keep running, because clients are alive or sets are running. Also starts
+/* Determines whether the server process must keep running: whether clients are alive or sets are running. Also starts
    the child process that keeps Wine running. */
 #include "com/server/call_entry.h"
 #include "com/server/server.h"

@@ -92,7 +92,7 @@ HRESULT server_secure(initialize_security *initialize)
 
 /* ---- the process ---- */
 
-/* The first client of a process that COM started may arrive this long after the start. */
+/* A process that COM started waits this long for its first client. */
 #define FIRST_CLIENT_MS 30000
 /* After the last object is released, a process that COM started waits this long for the next client, because starting
    one takes about 1 s. */
@@ -252,7 +252,7 @@ static bool in_use(void)
     return has_work() || (server_object_count() > 0 && (!note_clients || clients_alive()));
 }
 
-/* Returns when there were no objects, no work and no running sets for a full grace period. */
+/* Waits for a full grace period without objects, work or running sets. */
 static void wait_until_unused(DWORD grace)
 {
     for (;;) {
