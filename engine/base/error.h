@@ -52,7 +52,7 @@ void error_clear(void);
 bool error_is_result(HRESULT hr);
 
 /* ---- messages of system codes ----
-   The messages are in the host OS's language, and so are events that contain such a code. */
+   The messages are in the host OS's language. Decoded events contain these messages for fields that are codes. */
 
 enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSAGE_NTSTATUS };
 

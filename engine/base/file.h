@@ -183,8 +183,9 @@ const char *path_extension(const char *path); /* ".csv" or "", borrowed from pat
    Static text; NULL: the names are valid. */
 #define PATH_NAME_MAX 255 /* UTF-16 units of one name */
 const char *path_names_fault(const char *names);
-/* Returns why a path that a user chose cannot be a folder: it is a device, a stream, or a share without files. Links
-   and ".." are allowed, because they are the user's choice. Static text; NULL: the path can be a folder. */
+/* Returns why a path that a user chose cannot be a folder: it names a device, a stream, or a share that has no files
+   (such as IPC$). Links and ".." are allowed, because they are the user's choice. Static text; NULL: the path can be a
+   folder. */
 const char *path_root_fault(const char *root);
 /* Returns the names in `path` after `base`, borrowed from `path`. NULL: `path` does not begin with `base` and a
    separator. */
@@ -215,7 +216,7 @@ HRESULT file_traits_of(struct file *f, struct file_traits *out);
 /* Sets the times and attributes that the host OS stores; ignores the size. */
 HRESULT file_set_traits(struct file *f, const struct file_traits *traits);
 
-/* The identity of a folder. Two paths have the same identity exactly if they lead to the same folder. Links are
+/* The identity of a folder. Two paths have the same identity if and only if they lead to the same folder. Links are
    followed. */
 struct folder_identity {
     uint64_t volume, number;

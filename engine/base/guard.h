@@ -117,8 +117,8 @@ void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
 /* Returns the mapping that contains the address, for fault handlers; NULL: no known mapping contains it. */
 struct mapped_file *mapped_file_at(uintptr_t address);
 
-/* Implemented for each host OS. From now on, this process's fault handler calls mapped_file_at. It may be called more
-   than once. */
+/* Installs this process's fault handler, which uses mapped_file_at. May be called more than once. Implemented for each
+   host OS. */
 HRESULT mapped_file_watch(void);
 
 #endif

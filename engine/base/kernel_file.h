@@ -116,8 +116,8 @@ void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
 
 /* Numbers that change whenever a process or thread of the host OS starts or ends. */
 struct kernel_load {
-    uint64_t threads; /* of all processes */
-    uint64_t last_id; /* that was assigned to a process or thread in this PID namespace */
+    uint64_t threads; /* number of threads of all processes */
+    uint64_t last_id; /* latest id of a new process or thread in this PID namespace */
 };
 /* Parses loadavg. False if a number is missing or 0; *out is then zero. */
 bool kernel_load_parse(const char *text, size_t size, struct kernel_load *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator. Small blocks do not come from the system's heap, which is slow under Wine, but from pools. Each size
-   class has its own pool and lock. A piece of a pool that contains no used block is returned to the system. Sanitizer
-   builds use malloc, so that misuse is detected. Freed memory is wiped: a password is copied through many functions,
-   and a string that grows leaves its old contents behind (DECISIONS 69). */
+   class has its own pool and lock. When none of the blocks of a pool's piece is in use, the piece is returned to the
+   system. Sanitizer builds use malloc, so that misuse is detected. Freed memory is wiped: a password is copied through
+   many functions, and a string that grows leaves its old contents behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
 #include "engine/base/os.h"
@@ -58,7 +58,7 @@ struct piece {
     struct class *class;
     struct piece *next, *previous; /* pieces of the class that have an unused block */
     struct block *unused;          /* blocks that were used before and are free */
-    size_t used, cut, count;       /* numbers of blocks: in use; ever allocated from the piece; its maximum */
+    size_t used, cut, count;       /* numbers of blocks: in use; ever used; that fit into the piece */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
 

@@ -67,9 +67,9 @@ HRESULT environment_read_setting(const char *variable, const char *name, char **
 /* Like environment_read_setting, but returns NULL on any failure, for callers that can continue without the setting. */
 char *environment_setting(const char *variable, const char *name);
 
-/* Restricts the search for libraries that are loaded by name, even by the system's code, to the folders of the program
-   and of the system. The current folder and PATH are not searched. Windows only; must be the first call in OpenPLA's
-   programs. */
+/* From now on, libraries that are loaded by name are found only in the program's folder and the system's folders, and
+   not in the current folder or PATH. This also applies to libraries that the system's code loads. Windows only; must be
+   the first call in OpenPLA's programs. */
 void libraries_restrict(void);
 
 #endif

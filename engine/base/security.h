@@ -14,7 +14,7 @@
 struct account_sids {
     const char *name; /* for events */
     const char *user;
-    const char *const *groups;    /* NULL at the end; NULL: none */
+    const char *const *groups;    /* ends with NULL; the pointer is NULL if there are none */
     const char *const *deny_only; /* groups that count only for deny entries */
 };
 struct caller {
@@ -128,11 +128,11 @@ HRESULT secret_unmask(const char *masked, char **text);
 /* Functions that return an account's token. Tests replace them. */
 struct logon {
     /* Logs the account on. `account`: domain\user, user@domain, or the name of a service account, whose password is "".
-       **token can be used to start a process (process_start). HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar
-       error, whose text names the account. */
+       The token is suitable for process_start. HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar error, whose text
+       names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
-    /* Returns the caller's token, while the call runs. PLA_E_CREDENTIALS_REQUIRED if the client allows its account to
-       be identified but not impersonated. */
+    /* Returns the caller's token. Can be used only while the caller's call runs. PLA_E_CREDENTIALS_REQUIRED if the
+       client allows its account to be identified but not impersonated. */
     HRESULT (*of_caller)(const struct caller *caller, void **token);
     void (*close)(void *token);
     /* Returns the string of the token's SID, from memory_alloc. */

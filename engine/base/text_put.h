@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes numbers and GUIDs to space that the caller provides. This is fast enough for lines with dozens of numbers,
-   because the maximum lengths are known. Each function returns the end of what it wrote and writes no NUL. */
+/* Writes numbers and GUIDs to space that the caller provides. The maximum lengths are known, so the caller can reserve
+   the space for a line with dozens of numbers once. Each function returns the end of what it wrote and writes no
+   NUL. */
 #ifndef OPENPLA_TEXT_PUT_H
 #define OPENPLA_TEXT_PUT_H
 

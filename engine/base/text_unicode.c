@@ -213,8 +213,8 @@ bool text_equal_nocase(const char *a, const char *b)
 
 #define EACH_BYTE(b) (0x0101010101010101u * (b))
 
-/* Converts eight ASCII characters in parallel. The first sum sets the highest bit of each byte from 'a' on, the second
-   sum that of each byte above 'z'. */
+/* Converts eight ASCII characters in parallel. The first sum sets the highest bit of each byte from 'a' on. The second
+   sum sets the highest bit of each byte above 'z'. */
 static uint64_t upper_ascii(uint64_t eight)
 {
     uint64_t lower = (eight + EACH_BYTE(0x80 - 'a')) & ~(eight + EACH_BYTE(0x7F - 'z')) & EACH_BYTE(0x80);

@@ -25,7 +25,8 @@ struct management_row {
 /* Runs the query in the namespace and calls `take` with each row as it arrives. `take` then owns the row, which is from
    memory_alloc. A failure of `take` ends the query and becomes its result. The call may take any amount of time or
    hang, so it should run on a thread that can be abandoned. WMI's results (0x80041017: invalid WQL; 0x80041010: unknown
-   class, also if the host OS just returns no rows) have a text that names the namespace. */
+   class) have a text that names the namespace. For an unknown class the result is the same under Wine, whose WMI
+   returns no rows and no error. */
 HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user);
 void management_row_free(struct management_row *row); /* also frees the row itself; NULL is allowed */
@@ -35,7 +36,8 @@ void management_row_free(struct management_row *row); /* also frees the row itse
 
 struct scheduled_task; /* an instance of a task; only the thread that started it may use it */
 struct task_scheduler {
-    /* The arguments become $(Arg0) and $(Arg1) of the task's definition. as_self: under the caller's account. */
+    /* The arguments become $(Arg0) and $(Arg1) of the task's definition. as_self: the task runs under the caller's
+       account. */
     HRESULT(*start)
     (const char *task, const char *arguments, const char *directory, bool as_self, struct scheduled_task **out);
     /* S_FALSE: it is still running after timeout_ms. *exit_code is the result of the task's latest instance; 0 while an

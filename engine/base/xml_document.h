@@ -181,7 +181,7 @@ enum xml_excess xml_excess_of(xmlParserCtxtPtr context);
 /* Makes the context stop at the element that exceeds a limit; *found is that limit. `found` must live as long as the
    context parses. */
 void xml_limits_watch(xmlParserCtxtPtr context, enum xml_excess *found);
-/* Returns OPENPLA_E_MALFORMED_XML with the text of the limit; S_OK for XML_NO_EXCESS. */
+/* Returns OPENPLA_E_MALFORMED_XML with a text that names the limit; S_OK for XML_NO_EXCESS. */
 HRESULT xml_limits_error(enum xml_excess found, int line);
 
 #endif

@@ -27,7 +27,7 @@ static inline const char *xml_escape_of(char c, bool attribute)
         return NULL;
     }
 }
-/* Whether XML 1.0 allows all characters of the text: no controls except tab and line ends, not U+FFFE and U+FFFF. */
+/* Whether XML 1.0 allows all characters of the text: no controls except tab and line ends, no U+FFFE and no U+FFFF. */
 bool xml_holds(const char *text);
 /* Appends the text with escapes. Characters that XML does not allow become U+FFFD (DECISIONS 3). */
 void xml_add_escaped(struct text_buffer *b, const char *text, bool attribute);

@@ -481,7 +481,7 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
     return S_OK;
 }
 
-/* Reads all pending changes. Returns the path of a folder that was itself deleted; NULL: none was. */
+/* Reads all pending changes. Returns the path of a folder that was itself deleted; NULL: no folder was deleted. */
 static const char *take_changes(const struct folder_watch *w)
 {
     _Alignas(struct inotify_event) char room[4096];

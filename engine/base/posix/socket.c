@@ -64,8 +64,8 @@ static void set_time(host_socket s, int option, uint32_t ms)
     (void)setsockopt(s, SOL_SOCKET, option, &time, sizeof time);
 }
 
-/* Sets options so that the wait for an answer ends within about two minutes if the host has disappeared without
-   notice. */
+/* Sets options so that the wait for an answer ends within about two minutes if the other computer has disappeared
+   without notice. */
 static void notice_dead_host(host_socket s)
 {
     static const struct {

@@ -31,7 +31,8 @@
 enum { LASTING_PATH_UNITS = 512 };
 /* Creates the folder if it does not exist. Each call checks it. */
 static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS]);
-/* Checks that an object opened for READ_CONTROL belongs to this account. E_ACCESSDENIED, with both accounts. */
+/* Checks that an object opened for READ_CONTROL belongs to this account. E_ACCESSDENIED if not; the text names both
+   accounts. */
 static HRESULT lasting_check_own(HANDLE file, const char *name);
 
 #define FILL_BYTES (256u << 10)

@@ -392,7 +392,7 @@ HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
 {
     HANDLE opened = OpenThread(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, thread);
-    if (!opened) /* access denied: this only checks whether the process is running */
+    if (!opened) /* access denied: only the process can be checked */
         return GetLastError() == ERROR_ACCESS_DENIED && process_alive(id, start_time);
     const bool runs = GetProcessIdOfThread(opened) == id && WaitForSingleObject(opened, 0) == WAIT_TIMEOUT;
     CloseHandle(opened);

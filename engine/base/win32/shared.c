@@ -15,7 +15,8 @@
 
 #define NAME_MAX_UNITS 200
 
-/* Builds "Global\name" or "Local\name". Returns an error code if the name is too long, or out of memory. */
+/* Builds "Global\name" or "Local\name". Returns ERROR_SUCCESS, ERROR_INVALID_NAME if the name is too long, or
+   ERROR_OUTOFMEMORY. */
 static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR out[NAME_MAX_UNITS])
 {
     WCHAR *wide;
