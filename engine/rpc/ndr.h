@@ -17,7 +17,7 @@
 #define RPC_FAULT_SECURITY     0x721u /* RPC_S_SEC_PKG_ERROR */
 #define RPC_FAULT_DISCONNECTED 0x80010108u
 #define RPC_FAULT_VERSION      0x80010110u /* unsupported version in ORPCTHIS */
-#define RPC_FAULT_WRONG_IPID   0x80010114u /* the request's interface is not that of the presentation context */
+#define RPC_FAULT_WRONG_IPID   0x80010114u /* request and presentation context have different interfaces */
 #define RPC_FAULT_WRONG_OBJREF 0x8001011Du
 
 /* ---- numbers at any address ---- */

@@ -34,7 +34,7 @@ struct rpc_port_handler {
 
 struct rpc_port_settings {
     const char *address; /* the address to listen at, in digits; NULL: all addresses of this computer */
-    uint16_t port;       /* 0: a free one */
+    uint16_t port;       /* 0: any free port */
     const char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     struct admission_limits limits;
     struct rpc_limits rpc_limits;

@@ -37,8 +37,8 @@ void push_batch_free(struct push_batch *b)
     *b = (struct push_batch){0};
 }
 
-/* Writes a file's header: magic, version, kind, points, size of the body, its earliest time, reserved bytes, and a hash
-   of everything except the hash itself. */
+/* Writes a file's header: magic, version, kind, points, size of the body, time of the earliest point, reserved bytes,
+   and a hash of everything except the hash itself. */
 static void put_header(const struct push_batch *b, uint8_t header[HEADER_BYTES])
 {
     memset(header, 0, HEADER_BYTES);

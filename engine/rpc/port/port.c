@@ -395,7 +395,7 @@ HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct aut
         hr = thread_start(poller_run, p, &poller);
     }
     if (SUCCEEDED(hr)) {
-        /* From now on, the poller uses the port, so it is not freed even after a failure. */
+        /* From now on, the poller uses the port, so the port is not freed even after a failure. */
         thread_close(poller);
         hr = thread_start(port_accept, p, &thread);
         if (SUCCEEDED(hr))
