@@ -14,12 +14,12 @@ HRESULT facade_set_create(const char *category, struct object **out);
 HRESULT facade_collection_create(const char *category, struct object **out);
 
 /* The peer of a set in a client's process. */
-/* A peer is created with its set, whose lock protects the fields. */
+/* A peer is created together with its set. The set's lock protects the peer's fields. */
 struct peer {
     IDispatch *set;           /* the server's object; NULL: not requested yet, or its server has exited */
     struct server_list *list; /* list from which `set` can be taken without an activation; NULL: none */
     uint32_t listed_at;       /* the set's index in `list` */
-    char *user, *password;    /* set since the last Query; NULL: none */
+    char *user, *password;    /* credentials that were set after the last Query; NULL: none */
     char *folder;             /* sets_folder_key at the time of binding */
 };
 struct peer *peer_of(struct object *set);

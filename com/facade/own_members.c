@@ -16,8 +16,8 @@
 enum {
     FIRST_STATUSES = 64, /* few at the first call, because most lists are short or are not read to their end */
     STATUSES_AT_ONCE = 1024,
-    NAMES_AT_ONCE = 1024,     /* at most about one megabyte */
-    DEFINITIONS_AT_ONCE = 64, /* at most some tens of megabytes */
+    NAMES_AT_ONCE = 1024,     /* the answer is at most about one megabyte */
+    DEFINITIONS_AT_ONCE = 64, /* the answer is at most some tens of megabytes */
 };
 /* A script that reads all statuses uses each status within this time. A person cannot react to a status so fast. */
 #define STATUS_AGE_MS 100
@@ -100,7 +100,7 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
     struct object **sets;
     size_t count;
     if (params->cArgs != 2 || !result)
-        return DISP_E_MEMBERNOTFOUND; /* a client of another version */
+        return DISP_E_MEMBERNOTFOUND; /* the client has another version of OpenPLA */
     const VARIANT *first = &params->rgvarg[1], *asked = &params->rgvarg[0];
     if (V_VT(first) != VT_I4 || V_I4(first) < 0 || V_VT(asked) != VT_I4 || V_I4(asked) < 0)
         return DISP_E_TYPEMISMATCH;
@@ -508,7 +508,7 @@ HRESULT whole_query_answer(struct object *set, const DISPPARAMS *params, VARIANT
     struct texts texts = {0};
     char *name;
     if (params->cArgs != 1 || !result)
-        return DISP_E_MEMBERNOTFOUND; /* a client of another version */
+        return DISP_E_MEMBERNOTFOUND; /* the client has another version of OpenPLA */
     if (V_VT(&params->rgvarg[0]) != VT_BSTR)
         return DISP_E_TYPEMISMATCH;
     HRESULT hr = text_from_bstr(V_BSTR(&params->rgvarg[0]), "name", &name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenPLA's own members of its COM objects (enum own_member), which are in no type library: the client's side and the
-   server's side. With such a member, a client makes one call to the server process instead of many: to get the
-   statuses, names or definitions of many sets of a list, to commit a set, or to query a set. */
+/* Members that only OpenPLA's COM objects have (enum own_member): the client's side and the server's side. No type
+   library contains these members. With one of them, a client makes one call to the server process instead of many. They
+   return the statuses, names or definitions of many sets of a list, commit a set, or query a set. */
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 
@@ -19,8 +19,8 @@ void server_list_release(struct server_list *list); /* NULL is allowed */
    caller must query the set by its name. */
 IDispatch *server_list_item(struct server_list *list, uint32_t index);
 /* Returns the status of the set at the index if the previous call was for the set before it. One call to the server
-   fetches this status and those of the next sets. Each status is used only once, within STATUS_AGE_MS, and only until
-   this process calls a verb. False: read the status from the set's own object. */
+   fetches this status and the statuses of the next sets. Each status is used only once, within STATUS_AGE_MS, and only
+   until this process calls a verb. False: read the status from the set's own object. */
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status);
 /* Returns the account and the definition that the set at the index had when the list was created; from memory_alloc. If
    the previous call was for the set before it, the same call to the server also fetches the definitions of the next

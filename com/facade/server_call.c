@@ -56,7 +56,7 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
    apartment until the apartment that fetched them ends. After that, or if the server has exited, the next creation
    fetches a new factory. */
 
-enum { FACTORIES = 32 }; /* more than there are classes */
+enum { FACTORIES = 32 }; /* more than the number of classes */
 
 static struct {
     struct lock lock;
@@ -218,7 +218,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     return not_reached(hr, machine);
 }
 
-/* Finds the member's DISPID in OpenPLA's type library, which saves a call to the server. */
+/* Finds the member's DISPID in OpenPLA's type library. This saves a call to the server. */
 static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID *id)
 {
     WCHAR *name = (WCHAR *)member;

@@ -12,7 +12,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
 /* From now on, this process does not replace a killed server. For programs that must not change the system's state. */
 void server_create_repairs_nothing(void);
 
-/* Calls a member of an object whose interface is that of `class`. Uses IDispatch, because Wine loses the error message
+/* Calls a member of an object that has the interface of `class`. Uses IDispatch, because Wine loses the error message
    of other calls between processes. `arguments` are in the order of the call, and borrowed. On failure the error
    message is the server's. `result` may be NULL. */
 HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,

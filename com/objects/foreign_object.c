@@ -14,7 +14,7 @@ static HRESULT guard(IDispatch *proxy)
     return hr == E_NOTIMPL /* Wine */ || hr == E_NOINTERFACE /* no proxy: the object is in this process */ ? S_OK : hr;
 }
 
-/* Reads a property with late_invoke (server_call.h). The object's interface is that of `class`. */
+/* Reads a property with late_invoke (server_call.h). The object has the interface of `class`. */
 static HRESULT foreign_get(IDispatch *object, const struct class *class, const WCHAR *member, const VARIANT *arguments,
                            UINT count, VARIANT *result)
 {

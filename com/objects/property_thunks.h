@@ -6,7 +6,7 @@
 
 #include "com/objects/convert.h"
 
-/* The COM type of a kind. */
+/* The COM type of each kind of property. */
 #define COM_BOOL         VARIANT_BOOL
 #define COM_I32          LONG
 #define COM_U32          ULONG
@@ -22,7 +22,7 @@
 #define COM_VARIANT      VARIANT
 #define COM_OBJECT(C)    COM_OBJECT_##C
 
-/* The getter of a kind. */
+/* The getter of each kind of property. */
 #define GET_BOOL         property_get_bool
 #define GET_I32          property_get_number
 #define GET_U32          property_get_number

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <oaidl.h>
 
-/* Model class, interface, vtable. */
+/* One row for each class of classes.def. */
 struct com_class com_classes[] = {
 #define CLASS(model, I, base) {&model##_class, &IID_##I, base, &I##_vtable, NULL},
 #include "engine/pla/classes.def"

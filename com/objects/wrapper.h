@@ -60,11 +60,11 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 /* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each of them replaces several calls between
    processes with a single one. OpenPLA's clients call these methods; other servers do not have them. */
 enum own_member {
-    OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
+    OWN_WHOLE_COMMIT = 0x504c4101, /* belongs to a set: com/facade/own_members.h */
     OWN_STATUSES,                  /* this DISPID and the next two belong to a collection of sets */
     OWN_NAMES,
     OWN_DEFINITIONS,
-    OWN_WHOLE_QUERY, /* of a set */
+    OWN_WHOLE_QUERY, /* belongs to a set */
 };
 
 /* Implement IDispatch of every object (dispatch.c). */

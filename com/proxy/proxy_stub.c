@@ -89,7 +89,7 @@ static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLE
         BYTE *end = (BYTE *)message->Buffer + message->cbBuffer;
         if (is_commit(self, message) && message->cbBuffer >= 2 && message->cbBuffer % 4 == 0) {
             /* The request ends with the 2-byte mode, which is repeated in the 4 bytes after it. A server with 4-byte
-               enumerations reads those; a server with 2-byte enumerations ignores them. */
+               enumerations reads these 4 bytes; a server with 2-byte enumerations ignores them. */
             const BYTE mode[] = {end[-2], end[-1], 0, 0};
             memcpy(end, mode, sizeof mode);
             message->cbBuffer += sizeof mode;
@@ -280,9 +280,9 @@ static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory,
     return S_OK;
 }
 
-/* IDispatch's methods are served by another stub, for which widl writes a table of functions. widl writes no such table
-   for the collectors' interfaces, which inherit IDispatch from IDataCollector. Without the table, a client that calls
-   IDispatch through the collector's own interface gets RPC_X_BAD_STUB_DATA. */
+/* Another stub serves IDispatch's methods; a table of functions forwards the calls to it. widl does not write this
+   table for the collectors' interfaces, which inherit IDispatch through IDataCollector. Without the table, a client
+   that calls IDispatch through the collector's own interface gets RPC_X_BAD_STUB_DATA. */
 enum { MOST_OPNUMS = 128 };
 
 static void RPC_ENTRY call_interpreted(IRpcStubBuffer *stub, IRpcChannelBuffer *channel, PRPC_MESSAGE message,

@@ -12,8 +12,8 @@
 #include <windows.h>
 #include <rpc.h>
 
-/* Returns the token that the call impersonates, which can differ from the token of the client's process. The token can
-   also be converted to a process token. */
+/* Returns the token that the call impersonates. It can differ from the token of the client's process, and can be
+   converted to a process token. */
 static HRESULT client_token(void **out)
 {
     HRESULT hr = CoImpersonateClient();
@@ -26,7 +26,8 @@ static HRESULT client_token(void **out)
     return hr;
 }
 
-static _Thread_local const struct account_sids *served_account; /* of a remote client */
+static _Thread_local const struct account_sids *served_account; /* account of the remote client whose calls this thread
+                                                                   performs; NULL: none */
 
 void call_serve_account(const struct account_sids *account)
 {
@@ -51,7 +52,7 @@ struct caller com_caller(void)
 
 struct client_use {
     struct client_use *next;
-    DWORD id;       /* of the process; 0: a client on another machine */
+    DWORD id;       /* id of the process; 0: a client on another machine */
     uint64_t whose; /* if `id` is 0, the hash of the account; otherwise 0 */
     HANDLE process; /* keeps the id from being reused; NULL if it cannot be opened */
     uint32_t requests, objects;

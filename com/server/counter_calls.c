@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The eight calls of MS-PCQ. Names and parameters are those of idl/perflib.idl. szMachine is for counter providers that
-   represent several computers; OpenPLA has none. */
+/* The eight calls of MS-PCQ. The names and parameters come from idl/perflib.idl. szMachine is not used: it is for
+   counter providers that represent several computers. */
 #include "com/server/counter_server.h"
 #include "engine/base/debug_trace.h"
 #include "engine/base/memory.h"

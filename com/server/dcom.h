@@ -24,8 +24,8 @@ bool dcom_bytes_write(HANDLE pipe, const uint8_t *bytes, size_t size);
 
 /* ---- the front process ---- */
 
-/* The main program of `openplasrv /dcom READ WRITE SERVICE`. The arguments are the numbers of inherited handles: those
-   of two pipes and of the service's process. Runs until the pipe or the service ends. Returns the exit code. */
+/* The main program of `openplasrv /dcom READ WRITE SERVICE`. The arguments are the numbers of inherited handles: the
+   handles of two pipes and of the service's process. Runs until the pipe or the service ends. Returns the exit code. */
 int dcom_front_main(const WCHAR *read_handle, const WCHAR *write_handle, const WCHAR *service_handle);
 
 /* ---- the service's side ---- */

@@ -185,7 +185,7 @@ static void session_answer(struct host_session *s, const struct link_header *hea
     s->has_call = false;
     lock_leave(&p->lock);
     lock_enter(&p->write_lock);
-    dcom_bytes_write(p->to_front, message.bytes, message.size); /* the worker that reads detects a failure */
+    dcom_bytes_write(p->to_front, message.bytes, message.size); /* if this fails, the worker that reads detects it */
     lock_leave(&p->write_lock);
     ndr_writer_free(&message);
     ndr_writer_free(&stub);
