@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { RIGHT_READ_CONTROL = 0x20000, RIGHT_WRITE_DAC = 0x40000 }; /* Windows defines them without the prefix */
+enum { RIGHT_READ_CONTROL = 0x20000, RIGHT_WRITE_DAC = 0x40000 }; /* Windows' names lack the prefix RIGHT_ */
 
 static bool sid_is(const char *text, const struct sid *account)
 {

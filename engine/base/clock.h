@@ -12,7 +12,7 @@ struct calendar_time {
 
 int64_t clock_utc(void);       /* FILETIME, UTC, precise */
 int64_t clock_ticks(void);     /* the performance counter */
-int64_t clock_frequency(void); /* its ticks per second */
+int64_t clock_frequency(void); /* ticks per second of the performance counter */
 uint64_t clock_monotonic_ms(void);
 /* One time on three clocks. */
 struct clock_reading {
@@ -49,6 +49,6 @@ int64_t clock_local(struct clock_zone *zone, int64_t utc);
 char *clock_zone_name(void);
 /* Splits a FILETIME value, local or UTC, without conversion. */
 struct calendar_time clock_calendar(int64_t filetime);
-int64_t clock_from_calendar(const struct calendar_time *t); /* uses only year to millisecond */
+int64_t clock_from_calendar(const struct calendar_time *t); /* uses only the members from year to millisecond */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits and builds command lines by the rules of Windows' C runtime, with which CommandLineToArgvW mostly agrees.
-   Spaces and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
+/* Splits and builds command lines by the rules of Windows' C runtime. The rules of CommandLineToArgvW are mostly the
+   same. Spaces and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
    backslashes mean n backslashes and a literal quote. Inside quotes, two quotes in a row mean a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H

@@ -125,7 +125,7 @@ static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
 {
-    static atomic_uint stored; /* so that one thread can have several stores in progress */
+    static atomic_uint stored; /* numbers the temporary files, so that one thread can have several stores in progress */
     const size_t length = strlen(path);
     struct file_storing *s = memory_zero(1, sizeof *s + length + 1);
     char name[64];

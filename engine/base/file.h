@@ -74,7 +74,7 @@ HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t 
 HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got);
 HRESULT file_size(struct file *f, uint64_t *size);
 HRESULT file_set_size(struct file *f, uint64_t size);
-HRESULT file_flush(struct file *f); /* to the disk */
+HRESULT file_flush(struct file *f); /* flushes the file to the disk */
 void file_close(struct file *f);    /* NULL is allowed */
 
 /* Reads the whole file, NUL-terminated, from memory_alloc. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above `limit`
@@ -175,7 +175,7 @@ void file_lock_release(struct file_lock *lock); /* NULL is allowed */
 char *path_join(const char *folder, const char *name);
 /* Returns the folder with exactly one separator at its end; "" stays "". From memory_alloc. */
 char *path_with_separator(const char *folder);
-char *path_folder(const char *path);          /* without the last component and its separator */
+char *path_folder(const char *path);          /* path without its last component and the separator before it */
 const char *path_name(const char *path);      /* last component, borrowed from path */
 const char *path_extension(const char *path); /* ".csv" or "", borrowed from path */
 /* Returns why `names`, appended to a folder and a separator, could lead out of that folder on some host OS: they

@@ -31,7 +31,7 @@ enum held_kind {
 struct held_entry {
     const char *name;
     enum held_kind kind;
-    uint64_t size;   /* bytes, of a file */
+    uint64_t size;   /* bytes; only for a file */
     int64_t written; /* FILETIME, UTC */
 };
 /* Calls `each` for all entries in no particular order until a call fails, and returns that failure. Entries that are
@@ -45,7 +45,7 @@ HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const ch
 /* Deletes a file in the folder. If a process has it open for writing, the result is ERROR_SHARING_VIOLATION. A link
    fails with ERROR_BAD_PATHNAME and is not deleted. */
 HRESULT held_folder_delete(struct held_folder *f, const char *name);
-/* Deletes a folder in `f`, which must be empty and not a link. */
+/* Deletes a folder in `f`. The folder must be empty and must not be a link. */
 HRESULT held_folder_delete_folder(struct held_folder *f, const char *name);
 
 /* ---- watched folders ----

@@ -24,7 +24,7 @@ bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes t
    functions. `context` is passed to guard_left, which has the role of guard_call's `left`. */
 #define GUARDED __attribute__((always_inline)) static inline
 #ifdef _WIN64
-/* Adds an entry to the table of win32/guard.c, which the frame's handler reads. The entry contains the instruction, the
+/* Adds an entry to a table that the frame's handler (win32/guard.c) reads. The entry contains the instruction, the
    address at which to continue, and the function to call. All code that reads this way must be in .text. */
 #define GUARDED_INSTRUCTION                                                                                            \
     "    .seh_handler guard_read_handler, @except, @unwind\n"                                                          \

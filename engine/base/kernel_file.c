@@ -170,7 +170,7 @@ bool process_run_time_parse(const char *text, size_t size, struct process_run_ti
 
 /* A name in the file and the destination of its value. */
 struct field {
-    const char *name; /* with the colon */
+    const char *name; /* including the colon */
     int64_t *value;
     int64_t unit;
 };

@@ -125,7 +125,7 @@ bool kernel_load_parse(const char *text, size_t size, struct kernel_load *out);
 /* ---- /proc/<id> ---- */
 
 struct process_stat {
-    const char *name; /* in the text, not terminated */
+    const char *name; /* points into the text; not NUL-terminated */
     size_t name_length;
     char state; /* 'R', 'S' ...; 'Z': it has exited, and its parent has not yet waited for it */
     uint32_t parent, threads, flags;

@@ -22,7 +22,7 @@ struct network_adapter {
     struct text_buffer gateways, dns_servers;
     struct text_buffer offload; /* the adapter's offload settings: name=value, in the host OS's words */
 };
-/* Calls `each` with each adapter, which is borrowed, until a call fails. */
+/* Calls `each` with each adapter until a call fails. The adapter is borrowed. */
 HRESULT network_adapters(HRESULT (*each)(void *user, const struct network_adapter *adapter), void *user);
 
 /* ---- adapters: for win32/ and posix/ ---- */

@@ -22,7 +22,7 @@ char *os_expand_environment(const char *t); /* replaces each %name% whose variab
 /* Returns the folder of OpenPLA's data: %OPENPLA_DATA% if set, otherwise %ProgramData%\OpenPLA (native build:
    $HOME/.openpla). */
 char *os_data_folder(void);
-/* Returns the folder of the module that contains this code, which is openpla.dll or the program. */
+/* Returns the folder of the DLL or program that contains this code. */
 char *os_module_folder(void);
 /* Makes a relative path absolute, starting from this process's current folder, so that processes with other current
    folders find the same file. From memory_alloc. */

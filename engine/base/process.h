@@ -136,7 +136,7 @@ struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
 /* S_OK: this thread holds it; S_FALSE: another thread held it for timeout_ms (UINT32_MAX: no limit). */
 HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
-void mutex_release(struct mutex *m); /* by the thread that holds it */
+void mutex_release(struct mutex *m); /* only the thread that holds the mutex may call it */
 void mutex_close(struct mutex *m);   /* NULL is allowed */
 
 /* ---- the Windows processes of this Wine prefix and their threads ----
@@ -158,10 +158,10 @@ HRESULT windows_thread_show(const struct windows_thread *thread, uint64_t *from,
 
 enum { WINDOWS_MOST_SID = 68 };
 struct windows_process {
-    uint8_t sid[WINDOWS_MOST_SID]; /* of the process's user */
+    uint8_t sid[WINDOWS_MOST_SID]; /* SID of the process's user */
     size_t sid_size;               /* 0: unknown */
     uint32_t session;
-    bool is_wow64; /* a 32-bit program */
+    bool is_wow64; /* it runs a 32-bit program */
 };
 /* Reads the properties of a Windows process. S_FALSE: it has exited, or access is denied. */
 HRESULT windows_process_read(uint32_t id, struct windows_process *out);

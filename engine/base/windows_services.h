@@ -43,14 +43,14 @@ struct task_scheduler {
     /* S_FALSE: it is still running after timeout_ms. *exit_code is the result of the task's latest instance; 0 while an
        instance runs, because the result is not known yet. */
     HRESULT (*wait)(struct scheduled_task *t, uint32_t timeout_ms, uint32_t *exit_code);
-    void (*close)(struct scheduled_task *t); /* does not end it */
+    void (*close)(struct scheduled_task *t); /* does not end the task */
 };
 /* NULL: there is no scheduler (native build), or the scheduler loses the actions of tasks (Wine, DECISIONS 33). */
 const struct task_scheduler *host_task_scheduler(void);
 
 /* ---- the event log ----
-   The system's event log, to which events of the event provider Microsoft-Windows-Diagnosis-PLA are written in the form
-   that Windows' PLA uses. */
+   Events of the event provider Microsoft-Windows-Diagnosis-PLA are written to the system's event log, in the form that
+   Windows' PLA uses. */
 
 /* A field of an event: a string, or a number if text is NULL. */
 struct event_log_field {

@@ -123,7 +123,7 @@ typedef struct {
 #define PLA_E_CABAPI_FAILURE                ((HRESULT)0x80300113)
 #endif
 /* OpenPLA's own results: the customer bit 0x20000000 distinguishes them from Microsoft's (MS-PLA 1.8). */
-#define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* not well-formed XML, or has another root element */
+#define OPENPLA_E_MALFORMED_XML ((HRESULT)0xA0300001) /* text is not well-formed XML, or has another root element */
 #define OPENPLA_E_BAD_PATTERN   ((HRESULT)0xA0300002) /* a name pattern (2.2.3.1) has an unknown, unescaped letter */
 #define OPENPLA_E_HOST_DIED     ((HRESULT)0xA0300003) /* the run's host process exited before it reported its result */
 

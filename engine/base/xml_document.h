@@ -19,9 +19,9 @@ struct xml_memory;
 /* Makes libxml2 allocate through memory_alloc. Must be called before a program's first use of libxml2; later calls do
    nothing. False: out of memory; libxml2 must not be used. */
 bool xml_memory_begin(void);
-/* Calls work(about), which allocates at most 64 KB that libxml2 or libxslt keep while the program runs. The memory is
-   allocated first, so `work` either runs completely or is not started. False: out of memory, and `work` was not
-   started. */
+/* Calls work(about). `work` may allocate at most 64 KB, for data that libxml2 or libxslt keep while the program runs.
+   The memory is allocated first, so `work` either runs completely or is not started. False: out of memory, and `work`
+   was not started. */
 bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For documents that are read as a stream: memory that libxml2 frees during reading is freed immediately. */
@@ -62,12 +62,12 @@ HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
 /* For documents that are larger than a set's XML can be. Zero means the limits that xml_document_open uses. */
 struct xml_limits {
-    size_t bytes;  /* of the text as UTF-8 */
-    size_t memory; /* of the document */
+    size_t bytes;  /* bytes of the text as UTF-8 */
+    size_t memory; /* bytes of memory for the document */
     /* Equal attribute values share one node without a parent, which saves a third of a report's memory. To change an
        attribute, replace its node. */
     bool shared_texts;
-    bool (*stop)(void *context); /* called while it is parsed (xml_memory_watch); may be NULL */
+    bool (*stop)(void *context); /* called while the document is parsed (xml_memory_watch); may be NULL */
     void *context;
 };
 HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
@@ -115,7 +115,7 @@ struct xml_value {
     unsigned of; /* type of the element */
     const char *name;
     unsigned sort;
-    enum xml_use { XML_OPTIONAL, XML_WANTED /* a warning if it is missing */, XML_REQUIRED } use;
+    enum xml_use { XML_OPTIONAL, XML_WANTED /* if it is missing, a warning is reported */, XML_REQUIRED } use;
     const char *doc;
 };
 struct xml_grammar {

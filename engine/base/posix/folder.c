@@ -156,7 +156,7 @@ HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const str
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory))) {
         struct stat st;
         if (fstatat(dirfd(directory), entry->d_name, &st, 0) || S_ISDIR(st.st_mode))
-            continue; /* it has just been deleted */
+            continue; /* the entry has just been deleted */
         uint64_t stamp = hash_number(hash_number(HASH_START, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
         stamp = hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
         hr = each(user,
@@ -300,7 +300,7 @@ static HRESULT held_folder_report_entry(DIR *directory, const char *name,
 {
     struct stat st;
     if (fstatat(dirfd(directory), name, &st, AT_SYMLINK_NOFOLLOW))
-        return S_OK; /* it has just been deleted */
+        return S_OK; /* the entry has just been deleted */
     struct held_entry entry = {
         .name = name,
         .kind = S_ISREG(st.st_mode)                                          ? HELD_FILE

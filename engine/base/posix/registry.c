@@ -22,7 +22,7 @@ struct node {
 };
 struct registry_key {
     char *path;
-    char *full; /* with its hive */
+    char *full; /* the key's path, including its hive */
 };
 static struct lock lock = LOCK_INIT; /* protects the variables below */
 static struct node *nodes;

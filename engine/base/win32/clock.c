@@ -61,8 +61,8 @@ static int64_t from_system_time(const SYSTEMTIME *s)
     return clock_from_calendar(&t);
 }
 
-/* Finds the zone's rules for `year`, which can differ from the current rules. They are stored in the registry, which is
-   slow under Wine, so the rules for the latest year are cached for a second. */
+/* Finds the zone's rules for `year`; they can differ from the current rules. The rules are in the registry, and reading
+   it is slow under Wine, so the rules for the latest year are cached for a second. */
 static bool zone_of_year(int year, TIME_ZONE_INFORMATION *zone)
 {
     static struct lock lock = LOCK_INIT;

@@ -138,7 +138,7 @@ static HRESULT folder_find_each(const char *path, HRESULT (*each)(void *user, co
     DWORD code = GetLastError();
     memory_free(pattern);
     if (search == INVALID_HANDLE_VALUE && code == ERROR_FILE_NOT_FOUND && folder_exists(path))
-        code = ERROR_NO_MORE_FILES; /* the root of an empty disk */
+        code = ERROR_NO_MORE_FILES; /* the result for the root of an empty disk */
     else if (search == INVALID_HANDLE_VALUE)
         return win32_failed(code == ERROR_FILE_NOT_FOUND ? ERROR_PATH_NOT_FOUND : code, path);
     if (search != INVALID_HANDLE_VALUE) {
@@ -348,7 +348,7 @@ HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
 
 struct held_folder {
     HANDLE handle;
-    WCHAR *real;                /* its final path */
+    WCHAR *real;                /* the folder's final path */
     struct held_folder *parent; /* parent folder, owned; NULL: the caller keeps it open */
     char path[];
 };

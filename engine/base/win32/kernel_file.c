@@ -251,9 +251,9 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
     return hr;
 }
 
-/* The functions below access tracefs under Wine. They differ from those for other files: in tracefs, CREATE_ALWAYS
-   would not clear a file, RemoveDirectoryW always reports that the folder is not empty, and the pages of a stream have
-   no offset. */
+/* The functions below access tracefs under Wine. They differ from the functions for other files: in tracefs,
+   CREATE_ALWAYS would not clear a file, RemoveDirectoryW always reports that the folder is not empty, and the pages of
+   a stream have no offset. */
 
 NTSTATUS NTAPI NtReadFile(HANDLE, HANDLE, PIO_APC_ROUTINE, void *, IO_STATUS_BLOCK *, void *, ULONG, LARGE_INTEGER *,
                           ULONG *);

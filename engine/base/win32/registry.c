@@ -15,7 +15,7 @@ enum { NAME_UNITS = 256, MOST_KEYS = 65536, TRIES = 8 };
 struct registry_key {
     HKEY handle;
     REGSAM view;
-    char *path; /* with its hive */
+    char *path; /* the key's path, including its hive */
 };
 
 static bool is_missing(LSTATUS status)
@@ -297,7 +297,7 @@ HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *valu
     return status ? failed_at(status, key->path, NULL) : S_OK;
 }
 
-/* Opens a subkey whose name contains a NUL, which only the native interface accepts. */
+/* Opens a subkey whose name contains a NUL. Only the native interface accepts such a name. */
 static LSTATUS open_counted(struct registry_key *key, const struct registry_entry *e, HKEY *out)
 {
     UNICODE_STRING name = {(USHORT)(e->name_units * sizeof(WCHAR)), (USHORT)(e->name_units * sizeof(WCHAR)),

@@ -145,7 +145,7 @@ void thread_condition_wake(struct thread_condition *c)
     WakeByAddressAll(c->opaque);
 }
 
-#define AM_I_LAST_THREAD ((THREADINFOCLASS)12) /* ThreadAmILastThread: a ULONG */
+#define AM_I_LAST_THREAD ((THREADINFOCLASS)12) /* ThreadAmILastThread; the value is a ULONG */
 
 static _Atomic(HANDLE) left; /* handle of the thread that called last_thread_leaves last */
 
@@ -187,7 +187,7 @@ void *thread_slot_elsewhere(void)
 {
     const DWORD index = elsewhere, error = GetLastError();
     void *value = index == TLS_OUT_OF_INDEXES ? NULL : TlsGetValue(index);
-    SetLastError(error); /* TlsGetValue also changes it on success */
+    SetLastError(error); /* TlsGetValue changes the error code even if it succeeds */
     return value;
 }
 

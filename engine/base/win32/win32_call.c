@@ -142,7 +142,7 @@ static HRESULT read_string(HMODULE module, unsigned id, char **text)
         length = *units++;
         left--;
     }
-    while (length && !units[length - 1]) /* some compilers count a NUL */
+    while (length && !units[length - 1]) /* some resource compilers include a NUL in the length */
         length--;
     return length ? text_from_utf16(units, length, true, text) : S_FALSE;
 }

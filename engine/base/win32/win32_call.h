@@ -76,8 +76,8 @@ HRESULT file_final_path(HANDLE handle, const char *path, WCHAR **out);
 /* ---- the files of this Wine prefix's lasting sections (lasting_file.c) ----
    Under Wine, other named memory disappears with the last process that uses it. */
 
-/* Maps the file that `what` names, with at least `size` bytes. Errors are those of section_open. *of is the file, and
- *number is unique among files as long as the mapping exists. */
+/* Maps the file that `what` names, with at least `size` bytes. Fails like section_open. *of is the file, and *number is
+   unique among files as long as the mapping exists. */
 HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, HANDLE *of, uint64_t *number);
 /* Returns the number of the file that currently has the name. S_FALSE: no file has the name. */
 HRESULT lasting_number(const char *name, uint64_t *file);

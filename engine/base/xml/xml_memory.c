@@ -295,7 +295,7 @@ bool xml_memory_keep(void (*work)(void *about), void *about)
 static void begin_parser(void *about)
 {
     (void)about;
-    xmlInitParser(); /* creating its tables is not thread-safe */
+    xmlInitParser(); /* under the lock, because creating libxml2's tables is not thread-safe */
 }
 
 bool xml_memory_begin(void)
