@@ -7,7 +7,7 @@
 
 /* How an instance becomes labels. */
 enum label_scheme {
-    LABELS_OWN, /* name, parent, pid and tid, for counters outside the preset */
+    LABELS_OWN, /* labels name, parent, pid and tid, for counters outside the preset */
     LABELS_NONE,
     LABELS_NTDS, /* no labels; only the instance NTDS is exported */
     LABELS_CORE,
@@ -22,11 +22,11 @@ enum label_scheme {
     LABELS_VSWITCH,
     LABELS_DEVICE,
     LABELS_DISK,    /* "0 C:" is disk 0 */
-    LABELS_PROCESS, /* process and process_id */
-    LABELS_APP_PID, /* "4711_DefaultAppPool" */
+    LABELS_PROCESS, /* labels process and process_id */
+    LABELS_APP_PID, /* for instances such as "4711_DefaultAppPool" */
     LABELS_ROOT_VP, /* "Root VP 0" is core 0 */
     LABELS_LP,      /* "Hv LP 0" is core 0 */
-    LABELS_VM_VP,   /* "VM:Hv VP 0" */
+    LABELS_VM_VP,   /* for instances such as "VM:Hv VP 0" */
 };
 
 enum preset_form { FORM_AUTO, FORM_TICKS, FORM_TIMES, FORM_PER, FORM_SECOND, FORM_START, FORM_PAGES, FORM_PAGES_FREE };

@@ -81,7 +81,7 @@ struct otlp {
     struct metric_family family;
     size_t scope_length;
     bool in_metric;
-    struct text_buffer name, value; /* of a label */
+    struct text_buffer name, value; /* of the current label */
     struct steady starts;
 };
 

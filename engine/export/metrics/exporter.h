@@ -38,7 +38,7 @@ struct export_object {
     char *name, *machine;
     enum label_scheme scheme;
     size_t scope_length;                   /* length of the part that its metric names share; not used for the preset */
-    bool is_foreign;                       /* it belongs to another computer */
+    bool is_foreign;                       /* the object belongs to another computer */
     bool has_ids;                          /* the object has the counter ID Process */
     int64_t process_column, thread_column; /* ID Process and ID Thread; NO_COLUMN: the object has none */
     uint64_t built;                        /* number of the sample for which the labels were built */
@@ -54,7 +54,7 @@ struct exporter {
     const struct pdh_api *pdh;
     struct counter_query *query; /* NULL: the exporter reads logs */
     struct inputs *inputs;       /* the logs; NULL: the exporter uses `query` */
-    struct columns columns;      /* of the logs */
+    struct columns columns;      /* the logs' columns */
     size_t taken;                /* number of the logs' columns that have uses */
     char *(*explain)(void *user, const char *path, HRESULT reason);
     void *user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits label strings, which have Prometheus' form, and converts values to numbers, for the other formats. */
+/* For formats other than Prometheus': splits label strings in Prometheus' form, and converts values to numbers. */
 #include "engine/export/metrics.h"
 #include "engine/logs/number_text.h"
 

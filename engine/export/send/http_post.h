@@ -27,7 +27,7 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
 
 struct http_answer {
     unsigned status;              /* 200 */
-    uint32_t retry_after_s;       /* Retry-After; 0: none, or a date */
+    uint32_t retry_after_s;       /* value of Retry-After; 0: no such header, or it contains a date */
     char body[HTTP_ANSWER_BYTES]; /* beginning of the body; not always text */
     size_t size;
 };

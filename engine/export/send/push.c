@@ -284,7 +284,7 @@ static void batch_end(struct push *p, struct push_batch *b, bool queued, enum pu
         push_batch_free(b);
     } else if (queued) {
         push_batch_free(b);
-    } else if (!p->queue || !batch_queue(p, b, true)) { /* in front, because it is older than all others */
+    } else if (!p->queue || !batch_queue(p, b, true)) { /* in front, because this request is older than all others */
         lock_enter(&p->lock);
         waiting_return(p, b);
         lock_leave(&p->lock);

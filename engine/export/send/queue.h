@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue of requests on the disk, which outlives the process: a folder with one file per request. */
+/* A queue of requests that outlives the process: a folder on the disk with one file per request. */
 #ifndef OPENPLA_PUSH_QUEUE_H
 #define OPENPLA_PUSH_QUEUE_H
 

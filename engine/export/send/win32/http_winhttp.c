@@ -173,7 +173,7 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
     return S_OK;
 }
 
-/* From now on, http_client_stop can close the request's handle, which ends the calls in which this thread uses the
+/* From now on, http_client_stop can close the request's handle. Closing it ends this thread's calls that use the
    handle. Only one of the two threads may close the handle. False: the client was stopped. */
 static bool client_begin(struct http_client *c, HINTERNET request)
 {
