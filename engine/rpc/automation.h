@@ -56,8 +56,8 @@ struct objref {
     uint32_t kind;
     GUID iid;
     struct std_objref standard;
-    struct dual_strings bindings; /* of a standard reference */
-    GUID clsid;                   /* this one and the next members are of a custom reference */
+    struct dual_strings bindings; /* set for a standard reference */
+    GUID clsid;                   /* this member and the next two are set for a custom reference */
     const uint8_t *custom;
     size_t custom_size;
 };

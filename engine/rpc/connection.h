@@ -28,7 +28,7 @@ struct rpc_service {
 };
 
 struct rpc_call {
-    GUID iid; /* of the presentation context */
+    GUID iid; /* interface of the presentation context */
     bool has_object;
     GUID object;
     uint16_t opnum;

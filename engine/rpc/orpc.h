@@ -22,7 +22,7 @@ enum { ORPC_IIDS_MOST = 64, ORPC_REFERENCES = 5 };
 /* One method call while it is being executed. */
 struct orpc_call {
     struct orpc_session *session;
-    const char *account; /* of the caller */
+    const char *account; /* the caller's account */
     enum auth_level level;
     GUID iid, causality;
     uint16_t opnum;
@@ -75,7 +75,7 @@ void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects sta
 uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms,
                            struct ndr_writer *out);
 
-/* Called by the handler during a call. Returns an object reference for the caller, which includes ORPC_REFERENCES
+/* Called by the handler during a call. Returns an object reference for the caller. It includes ORPC_REFERENCES
    references. E_NOINTERFACE if the interface is not served; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
 /* Finds the object to which a reference from the caller refers, and returns its interface `iid` with a new reference.

@@ -17,7 +17,7 @@ enum rpc_port_event_kind {
 /* Strings are borrowed. */
 struct rpc_port_event {
     enum rpc_port_event_kind kind;
-    const char *address, *account, *reason; /* account "": not known */
+    const char *address, *account, *reason; /* account "": unknown */
 };
 
 /* Called by worker threads, several of them in parallel. */

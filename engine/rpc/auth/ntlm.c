@@ -53,9 +53,9 @@ enum {
     AUTHENTICATE = 3,
     NAME_UNITS = 63,    /* maximum length of a user name */
     DOMAIN_UNITS = 255, /* maximum length of a domain name */
-    BLOB_START = 16,    /* in the NT response, after the proof */
-    BLOB_INFO = 28,     /* where the target info begins in the blob */
-    MIC_AT = 72,        /* in AUTHENTICATE, after its version */
+    BLOB_START = 16,    /* offset of the blob in the NT response, after the proof */
+    BLOB_INFO = 28,     /* offset of the target info in the blob */
+    MIC_AT = 72,        /* offset of the MIC in AUTHENTICATE, after the version */
     PAYLOAD_AT = 88,    /* after the MIC */
     AV_END = 0,
     AV_FLAGS = 6,
@@ -88,7 +88,7 @@ static bool ntlm_read_field(const uint8_t *token, size_t size, size_t at, const 
     return true;
 }
 
-/* Appends bytes to the message, which starts at `start`, and sets the field that refers to them. */
+/* Appends bytes to the message that starts at `start`, and sets the field that refers to them. */
 static void ntlm_write_field(struct ndr_writer *w, size_t start, size_t at, const void *bytes, size_t size)
 {
     assert(size <= UINT16_MAX);

@@ -136,7 +136,7 @@ static bool hash_read(const char *digits, uint8_t hash[AUTH_HASH_BYTES])
     return true;
 }
 
-/* Parses a line, which it changes, and adds its account. S_FALSE: the line is malformed. */
+/* Parses a line and adds its account. Changes the line. S_FALSE: the line is malformed. */
 static HRESULT row_read(char *line, struct remote_accounts *t)
 {
     char *fields[FIELDS];

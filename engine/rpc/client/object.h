@@ -23,7 +23,7 @@ struct orpc_object {
     struct {
         char *name;
         int32_t id;
-    } * ids; /* of members that were called by name */
+    } * ids; /* ids of members that were called by name */
     size_t id_count, id_capacity;
 };
 

@@ -125,7 +125,7 @@ void admission_leave(struct admission *a, const char *address)
 uint32_t admission_logon_failed(struct admission *a, const char *address, uint64_t now_ms)
 {
     lock_enter(&a->lock);
-    struct admission_row *row = *address ? admission_find(a, address) : NULL; /* it is connected, so it has a row */
+    struct admission_row *row = *address ? admission_find(a, address) : NULL; /* a connected address has a row */
     if (row) {
         if (now_ms - row->failed_ms > a->limits.block_ms)
             row->failures = 0; /* the last failure was long ago */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define DATA_LITTLE_ENDIAN 0x10 /* ASCII, IEEE: C706 14.1 */
+#define DATA_LITTLE_ENDIAN 0x10 /* also: ASCII text, IEEE floating point (C706 14.1) */
 
 const uint8_t pdu_ndr_syntax[PDU_SYNTAX_BYTES] = {0x04, 0x5D, 0x88, 0x8A, 0xEB, 0x1C, 0xC9, 0x11, 0x9F, 0xE8,
                                                   0x08, 0x00, 0x2B, 0x10, 0x48, 0x60, 2,    0,    0,    0};

@@ -32,7 +32,7 @@ enum {
     PDU_OBJECT = 0x80,
     PDU_HEADER = 16,
     PDU_CALL_HEADER = 24,      /* size of the header of a request or response, including PDU_HEADER */
-    PDU_TRAILER = 8,           /* before the token or signature */
+    PDU_TRAILER = 8,           /* size of the trailer, which precedes the token or signature */
     PDU_FRAGMENT = 5840,       /* the longest PDU that OpenPLA's client and server accept */
     PDU_LEAST_FRAGMENT = 1432, /* every implementation must accept this length (C706 12.6.3.1) */
     PDU_CONTEXTS = 64

@@ -57,7 +57,7 @@ struct rpc_connection {
     uint64_t progress_ms; /* time of the last call or, after a logon, of the last PDU */
     bool is_bound, is_over, logon_failed, has_logon;
     const char *failure;
-    char account[AUTH_NAME_BYTES]; /* of the failed logon */
+    char account[AUTH_NAME_BYTES]; /* account of the failed logon */
     size_t fragment;
     uint32_t group;
     size_t next_presentation;

@@ -282,8 +282,8 @@ static void poller_run(void *user)
     }
 }
 
-/* Connects two sockets of this process, which wake the poller. Another program can connect to the listener first, so
-   each side identifies itself with a token. */
+/* Connects two sockets of this process; a byte in this connection wakes the poller. Another program can connect to the
+   listener first, so each side identifies itself with a token. */
 static HRESULT port_open_wake(struct rpc_port *p)
 {
     struct socket_end *listener = NULL;
