@@ -9,8 +9,8 @@
 /* Reads a property: `row` is its row number in the class's table, and `out` points to the COM value. property_put
    writes the property. */
 HRESULT property_get(void *interface_pointer, size_t row, void *out);
-/* Like property_get, but without a lock: the first function reads properties of the kind BOOL, the second those of the
-   kinds I32, U32, ENUM and FLAGS. */
+/* Like property_get, but without a lock. The first function reads properties of the kind BOOL, the second function
+   reads the kinds I32, U32, ENUM and FLAGS. */
 HRESULT property_get_bool(void *interface_pointer, size_t row, void *out);
 HRESULT property_get_number(void *interface_pointer, size_t row, void *out);
 HRESULT property_put(void *interface_pointer, size_t row, const void *in);

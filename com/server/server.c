@@ -33,9 +33,9 @@ static HRESULT security_error(const char *doing)
 }
 
 /* Builds the descriptor of the accounts that may call the server: the system, administrators, Performance Log Users
-   (MS-PLA 1.5 note 1), LocalService, and the account of this process; from another computer only administrators and
-   Performance Log Users. In the descriptor, the access mask 3 means COM_RIGHTS_EXECUTE and COM_RIGHTS_EXECUTE_LOCAL; 7
-   also includes COM_RIGHTS_EXECUTE_REMOTE. From LocalAlloc. */
+   (MS-PLA 1.5 note 1), LocalService, and the account of this process. Only administrators and Performance Log Users may
+   call it from another computer. In the descriptor, the access mask 3 means COM_RIGHTS_EXECUTE and
+   COM_RIGHTS_EXECUTE_LOCAL; 7 also includes COM_RIGHTS_EXECUTE_REMOTE. From LocalAlloc. */
 static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
 {
     union {
@@ -94,8 +94,8 @@ HRESULT server_secure(initialize_security *initialize)
 
 /* A process that COM started waits this long for its first client. */
 #define FIRST_CLIENT_MS 30000
-/* After the last object is released, a process that COM started waits this long for the next client, because starting
-   one takes about 1 s. */
+/* After the last object is released, a process that COM started waits this long for the next client, because starting a
+   new process takes about 1 s. */
 #define GRACE_MS        5000
 /* A client whose request was in transit when the classes were revoked arrives within this time. */
 #define LATE_CLIENT_MS  200
@@ -147,7 +147,7 @@ static void work_changed(void *user, bool any)
     use_change(&work, any ? 1 : -1);
 }
 
-/* Class objects */
+/* ---- class objects ---- */
 
 static HRESULT last_error(const char *doing)
 {
@@ -382,9 +382,9 @@ static int serve_as_service(void)
     return 1;
 }
 
-/* Command line */
+/* ---- the command line ---- */
 
-/* The request in the arguments after the verb. */
+/* What the arguments after the verb request. */
 struct wish {
     bool noservice, dropin, beside, rows, start;
 };
