@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: determines which areas are on, and formats a step as a line. Failed assertions use the same
-   lines. */
+/* The trace switch: determines which areas are on, and formats a step as a line. Failed assertions are written in the
+   same form. */
 #include "engine/base/debug_trace.h"
 
 #include "engine/base/assert.h"

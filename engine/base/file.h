@@ -126,7 +126,7 @@ HRESULT folder_list_all(const char *path, struct texts *names);
 struct file_entry {
     const char *name;
     uint64_t stamp;  /* changes when the file's size or the time of its last write changes */
-    int64_t written; /* the time of its last write, as clock_utc */
+    int64_t written; /* the time of its last write, in the form of clock_utc */
 };
 /* Calls `each` for the files in the folder, in no particular order, until a call fails, and returns that failure. A
    missing folder fails with HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND). */

@@ -63,8 +63,8 @@ HRESULT process_terminate(uint32_t id, uint64_t start_time);
 /* Whether the process `id` with this start time has a thread with this thread_own_id. */
 bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread);
 
-/* Returns the path of the program with this name in this module's folder (for a 32-bit module, in the folder above),
-   with ".exe" if that file exists, otherwise without. From memory_alloc; NULL: out of memory. */
+/* Returns the path of the program `name` in this module's folder (for a 32-bit module, in the folder above). The path
+   ends with ".exe" if a file with that ending exists. From memory_alloc; NULL: out of memory. */
 char *program_beside_module(const char *name);
 
 enum { SHARED_KEY_DIGITS = 32 };
@@ -130,8 +130,8 @@ HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, siz
 #define SIGNAL_PROCESSES 64
 void signal_close(struct signal *e);
 
-/* Mutual exclusion between threads, also of different processes. If the holder exits, the mutex is released. In the
-   native build it works only between processes of the current account. Not recursive. */
+/* Mutual exclusion between threads, including threads of different processes. If the holder exits, the mutex is
+   released. In the native build it works only between processes of the current account. Not recursive. */
 struct mutex;
 HRESULT mutex_open(const char *name, struct mutex **out); /* created if it does not exist */
 /* S_OK: this thread holds it; S_FALSE: another thread held it for timeout_ms (UINT32_MAX: no limit). */

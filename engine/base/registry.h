@@ -7,7 +7,7 @@
 
 #include "engine/base/text.h"
 
-/* Windows' numbers of the types (REG_SZ ...); other types are passed through unchanged. */
+/* Types of values, with Windows' numbers (REG_SZ ...). Other types are passed through unchanged. */
 enum {
     REGISTRY_TEXT = 1,
     REGISTRY_EXPAND_TEXT = 2,

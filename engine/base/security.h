@@ -59,9 +59,9 @@ void access_close(struct access_subject *subject); /* NULL is allowed */
 HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
                       uint32_t rights, bool *allowed);
 
-/* The first function checks whether the caller is an administrator or the system, the second whether it is the account
-   with this SID or a member of that group. Both return true for this process itself, and false if the answer is
-   unknown. */
+/* The first function checks whether the caller is an administrator or the system. The second function checks whether
+   the caller is the account with this SID, or a member of the group with this SID. Both return true for this process
+   itself, and false if the answer is unknown. */
 bool access_is_administrator(const struct caller *caller);
 bool access_is_account(const struct caller *caller, const char *sid);
 

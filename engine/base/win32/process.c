@@ -148,8 +148,8 @@ static BOOL process_create(struct start *s, DWORD flags, PROCESS_INFORMATION *st
 
 static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
 {
-    /* A separate group: under Wine this also prevents the process from inheriting this process's Unix standard input
-       and output. */
+    /* A separate process group. Under Wine this also prevents the process from inheriting this process's Unix standard
+       input and output. */
     DWORD flags = (s->console ? CREATE_NO_WINDOW : DETACHED_PROCESS) | CREATE_NEW_PROCESS_GROUP;
     BOOL ok = FALSE;
 

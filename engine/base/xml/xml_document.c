@@ -27,7 +27,7 @@ struct xml_shared {
     xmlNodePtr texts[SHARED_TEXTS];
 };
 
-/* An attribute as the parser passes it. */
+/* The order of an attribute's pointers in the array that the parser passes. */
 enum { GIVEN_NAME, GIVEN_PREFIX, GIVEN_URI, GIVEN_VALUE, GIVEN_END, GIVEN };
 
 /* Whether all attributes are without prefix and references. A value that is followed by a NUL can contain references,
