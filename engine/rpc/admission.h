@@ -21,8 +21,8 @@ void admission_close(struct admission *a); /* NULL is allowed */
    admission_leave; *why is a static text for a log. */
 bool admission_enter(struct admission *a, const char *address, uint64_t now_ms, const char **why);
 void admission_leave(struct admission *a, const char *address);
-/* Called after a failed logon: wait this many milliseconds, then close the connection. A successful logon resets the
-   address's count of failures. */
+/* Called after a logon. The first function returns how many milliseconds the caller must wait before it closes the
+   connection. The second function resets the address's count of failures. */
 uint32_t admission_logon_failed(struct admission *a, const char *address, uint64_t now_ms);
 void admission_logon_succeeded(struct admission *a, const char *address);
 

@@ -22,7 +22,7 @@ struct auth_credentials remote_account_credentials(const struct remote_account *
 
 /* Finds the account for a computer ("name", "name:port" or "\\name"): an account given to this process for the
    computer, otherwise an account given for any host, otherwise a stored account. An account for the name with its port
-   takes precedence over an account for the name. S_FALSE: no account matches. */
+   takes precedence over an account for the name alone. S_FALSE: no account matches. */
 HRESULT remote_account_find(const char *host, struct remote_account *out);
 /* From now on, this process logs on to the computer (or to any host: REMOTE_ACCOUNT_ANY_HOST) with a copy of the
    account. */
