@@ -10,10 +10,10 @@
 #include <windows.h>
 #include <oleauto.h>
 
-/* Calls cabinet_extract with the caller's rights. If the caller is another process, both paths must contain a drive,
-   because this process would log on to a share under its own account. E_INVALIDARG for an invalid path. E_ACCESSDENIED
-   if the caller is another process and a path is on a share or has no drive. On Windows, the function impersonates the
-   caller while it extracts; if CoImpersonateClient fails, its result is returned. */
+/* Calls cabinet_extract with the caller's rights. If the caller is another process, both paths must contain a drive:
+   this process would access a share under its own account, not under the caller's. E_INVALIDARG for an invalid path.
+   E_ACCESSDENIED if the caller is another process and a path is on a share or has no drive. On Windows, the function
+   impersonates the caller while it extracts; if CoImpersonateClient fails, its result is returned. */
 HRESULT extract_for(const struct caller *caller, const char *cabinet, const char *folder);
 
 /* Called with the path of each file after all files have been extracted. */

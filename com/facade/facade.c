@@ -74,8 +74,8 @@ static HRESULT facade_set_credentials(struct object *o, const struct caller *cal
                                       const char *password)
 {
     char *own_user = text_copy(user), *own_password = text_copy(password);
-    /* Stores the credentials for both cases, because only the next commit determines whether the set is on this
-       computer (peer) or on another one (remote_sets_verbs). */
+    /* Stores the credentials in the peer and through remote_sets_verbs. Only the next commit determines whether the set
+       is on this computer or on another one. */
     HRESULT hr =
         own_user && own_password ? remote_sets_verbs.set_credentials(o, caller, user, password) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {

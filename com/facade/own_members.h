@@ -7,10 +7,10 @@
 
 #include "com/objects/wrapper.h"
 
-/* Client: what the client knows about the server's list of sets. The client's sets share this reference-counted
-   structure, and get the server's objects from it. Programs that show a list read the sets one after the other, so one
-   call to the server reads the statuses or definitions of several sets. `there` is the server's collection; a reference
-   is added. NULL: out of memory. */
+/* Client: cached data of the server's list of sets. The client's sets share this reference-counted structure, and get
+   the server's objects from it. Programs that show a list read the sets one after the other, so one call to the server
+   reads the statuses or definitions of several sets. `there` is the server's collection; a reference is added. NULL:
+   out of memory. */
 struct server_list;
 struct server_list *server_list_create(IDispatch *there);
 struct server_list *server_list_reference(struct server_list *list);
@@ -23,8 +23,8 @@ IDispatch *server_list_item(struct server_list *list, uint32_t index);
    until this process calls a verb. False: read the status from the set's own object. */
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status);
 /* Returns the account and the definition that the set at the index had when the list was created; from memory_alloc. If
-   the previous call was for the set before it, the same call to the server also fetches the definitions of the next
-   sets. False: the server does not provide them. */
+   the previous call was for the set before it, one call to the server also fetches the definitions of the next sets.
+   False: the server does not provide them. */
 bool server_list_definition(struct server_list *list, uint32_t index, char **account, char **xml);
 /* Returns the names of the sets from the index on, at least one; S_FALSE: the server is not an OpenPLA server. */
 HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts *names);

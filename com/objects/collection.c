@@ -159,7 +159,7 @@ HRESULT collection_clear_items(void *interface_pointer)
     return S_OK;
 }
 
-/* Removes the items that were added last, but not equal items that existed before. */
+/* Removes the last occurrence of each item, because the same object can also have been in the collection before. */
 static void take_back(struct object *collection, struct object **items, size_t count)
 {
     while (count--) {
@@ -187,8 +187,8 @@ HRESULT collection_add_range(void *interface_pointer, void *other)
     }
     if (FAILED(hr))
         return com_result(interface_pointer, hr);
-    /* The other collection's items belong to its set and cannot be added here. Windows returns an error too (MS-PLA
-       note 34). */
+    /* The items of the other collection already belong to a set and cannot be added here. Windows returns an error too
+       (MS-PLA note 34). */
     if (collection->class->adopts) {
         object_release(from);
         return com_result(

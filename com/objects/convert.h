@@ -21,8 +21,8 @@ typedef HRESULT (*texts_method)(struct object *o, const struct caller *caller, c
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument);
 
-/* Implement the members Xml and SetXml of sets and collectors. `method` reads the XML. Its findings about the XML are
-   returned as a map (plaValidation). */
+/* These functions implement the members Xml and SetXml of sets and collectors. `method` reads the XML. Its findings
+   about the XML are returned as a map (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
@@ -36,11 +36,11 @@ HRESULT bstr_from_text(const char *text, BSTR *out);
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
 /* Locks an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
 HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);
-/* Convert an array of BSTR to strings, and back. NULL counts as empty. */
+/* These functions convert an array of BSTR to strings, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);
 HRESULT array_from_texts(const struct texts *in, SAFEARRAY **out);
-/* Convert a VARIANT to the model's form, and back. References are followed. Arrays, objects and records fail with
-   DISP_E_BADVARTYPE (DECISIONS 4) and a message that names the argument. */
+/* These functions convert a VARIANT to the model's form, and back. References are followed. Arrays, objects and records
+   fail with DISP_E_BADVARTYPE (DECISIONS 4) and a message that names the argument. */
 HRESULT variant_from_com(const VARIANT *in, const char *argument, struct variant *out);
 HRESULT variant_to_com(const struct variant *in, VARIANT *out);
 

@@ -313,8 +313,8 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
 
 /* ---- numbers that ITypeInfo::Invoke would change ---- */
 
-/* Whether a negative number is accepted as the unsigned number with the same 32 bits. Properties that are counts do not
-   accept it. */
+/* Whether a negative number is accepted as the unsigned number with the same 32 bits. Properties that are counts reject
+   negative numbers. */
 static bool takes_negative(struct wrapper *s, ITypeInfo *info, DISPID id, WORD flags)
 {
     char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;

@@ -14,7 +14,7 @@
 struct com_class {
     const struct class *model;
     const IID *interface_id;
-    const IID *base_id; /* the interface that it inherits from besides IDispatch; NULL: none */
+    const IID *base_id; /* interface from which `interface_id` inherits besides IDispatch; NULL: none */
     const void *vtable;
     ITypeInfo *type_info; /* loaded at first use, kept for the module's life */
 };
@@ -67,7 +67,7 @@ enum own_member {
     OWN_WHOLE_QUERY, /* belongs to a set */
 };
 
-/* Implement IDispatch of every object (dispatch.c). */
+/* These functions implement IDispatch of every object (dispatch.c). */
 HRESULT dispatch_get_type_info(struct wrapper *s, UINT index, ITypeInfo **out);
 HRESULT dispatch_get_ids(struct wrapper *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
 HRESULT dispatch_invoke(struct wrapper *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,

@@ -32,7 +32,7 @@ static uint32_t names_call(struct remote_call *c, struct wrapper *s, struct ndr_
 
 struct invocation {
     VARIANT arguments[DISPATCH_ARGUMENTS_MOST];
-    VARIANT referents[DISPATCH_ARGUMENTS_MOST]; /* values to which the arguments by reference point */
+    VARIANT referents[DISPATCH_ARGUMENTS_MOST]; /* targets of the arguments that are passed by reference */
     DISPID named[DISPATCH_ARGUMENTS_MOST];
     VARIANT value;
     EXCEPINFO exception;

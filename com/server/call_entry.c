@@ -48,7 +48,7 @@ struct caller com_caller(void)
 
 /* One entry for each client that has running calls, objects or memory. An entry is removed when its client has none of
    these (client_use_end, client_use_drop). Memory may be released after the last object, for example if a collector was
-   added to another client's set. Such an entry is removed when the next new client connects. */
+   added to another client's set. In this case the entry is removed when the next new client connects. */
 
 struct client_use {
     struct client_use *next;

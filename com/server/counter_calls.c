@@ -125,8 +125,8 @@ static DWORD call_check_access(char *client, size_t room)
         return error;                                                                                                  \
     } while (0)
 
-/* Raises a fault for a NULL handle. A client that sends a handle of zeros makes Wine pass NULL (behaviour 25);
-   according to C706, such a handle is a fault like any unknown handle. */
+/* Raises a fault for a NULL handle. If a client sends a handle of zeros, Wine passes NULL (behaviour 25). According to
+   C706, a handle of zeros causes a fault, as any unknown handle does. */
 static void expect_query(RPC_HQUERY query)
 {
     if (!query)

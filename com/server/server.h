@@ -10,14 +10,15 @@
 #include <stddef.h>
 #include <windows.h>
 
-/* Count the COM objects of this module and the calls of LockServer(TRUE). In a client's process the count is for
-   DllCanUnloadNow. In an openplasrv.exe that COM started, the grace period begins when the count reaches zero. */
+/* These functions count the COM objects of this module and the calls of LockServer(TRUE). In a client's process the
+   count is for DllCanUnloadNow. In an openplasrv.exe that COM started, the grace period begins when the count reaches
+   zero. */
 void server_object_created(void);
 void server_object_destroyed(void);
 LONG server_object_count(void);
 
-/* The COM classes; in com/objects/factory.c. With `for_client`, the objects are in a client's process and forward their
-   methods to the server. The factory exists as long as the module. */
+/* The COM classes, which com/objects/factory.c defines. With `for_client`, the objects are in a client's process and
+   forward their methods to the server. The factory exists as long as the module. */
 enum {
 #define CLASS(name, guid, title, create, category)    COM_CLASS_##name,
 #define FACADE(name, guid, title, create, for_client) COM_CLASS_##name,
