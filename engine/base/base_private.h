@@ -54,7 +54,7 @@ void debug_trace_setting(const char *name, char *text, size_t size);
 intptr_t debug_trace_open(const char *path);
 void debug_trace_close(intptr_t file);
 void debug_trace_write(intptr_t file, const char *line, size_t size);
-/* Call GetLastError and SetLastError; no effect in the native build. */
+/* These functions call GetLastError and SetLastError; no effect in the native build. */
 uint32_t debug_trace_last_error(void);
 void debug_trace_restore_last_error(uint32_t code);
 /* Terminates this process immediately, without a message box or handlers. The native build raises SIGABRT. A debugger

@@ -40,8 +40,8 @@ struct error_kept {
 struct error_kept error_keep(HRESULT hr);
 /* Restores the saved failure as this thread's current one, and returns its hr. */
 HRESULT error_restore(const struct error_kept *kept);
-/* Sets "subject: meaning" for a failing PDH_STATUS and returns it as an HRESULT. Some PDH functions return a plain
-   system error code. */
+/* Sets "subject: meaning" for a failing PDH_STATUS and returns it as an HRESULT. `status` can also be a system error
+   code, because some PDH functions return one. */
 HRESULT pdh_error(LONG status, const char *subject);
 /* Returns a short standard text for hr in English, "error 0x%08X" if hr is unknown. The text is valid until the
    thread's next call. */

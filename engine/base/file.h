@@ -61,8 +61,8 @@ enum file_mode {
 HRESULT file_open(const char *path, enum file_mode mode, struct file **out);
 /* Like file_open, but a file that is created gets this protection. */
 HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out);
-/* Like file_open, but waits up to timeout_ms while another process has the file open for writing, and then fails with
-   HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION). */
+/* Like file_open, but waits up to timeout_ms while another process has the file open for writing. After the timeout the
+   result is HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION). */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
 /* Creates a file that only this process can open, in the host OS's folder for temporary files. It is deleted when it is
    closed. */

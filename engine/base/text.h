@@ -40,11 +40,11 @@ uint64_t text_hash_nocase(const char *text); /* strings that differ only in case
 char *text_fold(const char *text);
 /* Whether the text matches the pattern, ignoring case. Wildcards are * and ?. */
 bool text_matches(const char *pattern, const char *text);
-/* Parse "12", "-12", "0x1F" or "-0x1F", with surrounding whitespace. False for anything else, and for a number that
-   does not fit. */
+/* These functions parse "12", "-12", "0x1F" or "-0x1F", with surrounding whitespace. False for anything else, and for a
+   number that does not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
-bool text_to_integer(const char *text, int64_t *out); /* signed or unsigned; a number from 2^63 on keeps its 64 bits */
+bool text_to_integer(const char *text, int64_t *out); /* also up to 2^64-1; a number from 2^63 on keeps its bits */
 /* text_to_guid reads a GUID with or without braces, in any case. text_from_guid writes it with braces, in upper case
    (39 bytes with the NUL). */
 bool text_to_guid(const char *text, GUID *out);

@@ -162,8 +162,8 @@ bool text_has_bidi_control(const char *text)
 
 /* ---- comparison without case, and wildcards ---- */
 
-/* The simple lower-to-upper pairs of Windows' upcase table for these scripts. If `step` is 2, only every second
-   character of the range is a lower-case letter. */
+/* The simple lower-to-upper pairs of Windows' upcase table for Latin, Greek and Cyrillic letters. If `step` is 2, only
+   every second character of the range is a lower-case letter. */
 static const struct {
     uint16_t first, last;
     uint8_t step;

@@ -31,8 +31,8 @@ static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
 static _Atomic size_t threads; /* threads that run work_thread_serve */
 
-/* timed_work_leave waits for the end of these threads. If this many pieces take too long, further threads run without
-   an entry here. */
+/* The threads for whose end timed_work_leave waits. If this many pieces take too long, further threads run without an
+   entry in `servers`. */
 enum { MOST_SERVERS = 32 };
 struct server {
     bool used, is_idle;

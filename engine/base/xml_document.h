@@ -82,8 +82,8 @@ HRESULT xml_check_fragment(const char *xml, const char *root);
 
 /* Appends the text below the element, without surrounding whitespace unless the element preserves it. */
 void xml_element_text(xmlNodePtr element, struct text_buffer *out);
-/* The first function returns the XML between the element's tags ("" if it is empty), the second the XML of the element
-   itself. *out is from memory_alloc. */
+/* The first function returns the XML between the element's tags ("" if it is empty), the second returns the XML of the
+   element itself. *out is from memory_alloc. */
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);
 HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out);
 /* Writes the element itself part by part. Returns a failure of `write`. */
@@ -127,8 +127,8 @@ struct xml_grammar {
     bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
 };
 
-/* Find the grammar's row for an element or an attribute. NULL: an element of this type cannot contain such an element,
-   or has no such attribute. */
+/* These functions find the grammar's row for an element or an attribute. NULL: an element of this type cannot contain
+   such an element, or has no such attribute. */
 const struct xml_within *xml_grammar_within(const struct xml_grammar *g, unsigned parent, const char *element);
 const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned of, const char *name);
 

@@ -416,8 +416,8 @@ void signal_close(struct signal *e)
     memory_free(e);
 }
 
-/* A lock belongs to an open file description, so each acquisition opens the file again; threads and forked processes
-   are therefore separate. */
+/* A lock belongs to an open file description, so each acquisition opens the file again. Threads and forked processes
+   therefore do not share a lock. */
 struct mutex {
     int fd; /* the holder's descriptor */
     char name[];

@@ -104,8 +104,8 @@ HRESULT registry_delete(const char *path)
     HRESULT hr = registry_open(path, true, &key);
     if (hr != S_OK)
         return hr;
-    /* RegDeleteTreeW does not accept a view, so the subkeys are deleted by the key's handle, and then the key
-       itself. */
+    /* RegDeleteTreeW does not accept a view. Therefore the subkeys are deleted through the key's handle, and then the
+       key itself. */
     LSTATUS status = RegDeleteTreeW(key->handle, NULL);
     registry_close(key);
     hr = status && !is_missing(status) ? failed(status, path, NULL) : text_to_utf16(path, &wide, NULL);

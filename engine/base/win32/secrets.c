@@ -197,8 +197,8 @@ static BOOL log_on_as(const WCHAR *user, const WCHAR *domain, const WCHAR *passw
 {
     if (service)
         return LogonUserW(user, domain, NULL, LOGON32_LOGON_SERVICE, LOGON32_PROVIDER_DEFAULT, token);
-    /* A batch logon, like the one that Task Scheduler uses to start a set's host process. An account without that right
-       may have the right to log on locally. */
+    /* A batch logon, like the one that Task Scheduler uses to start a set's host process. An account that lacks the
+       right to batch logons may have the right to log on locally. */
     return LogonUserW(user, domain, password, LOGON32_LOGON_BATCH, LOGON32_PROVIDER_DEFAULT, token) ||
            (GetLastError() == ERROR_LOGON_TYPE_NOT_GRANTED &&
             LogonUserW(user, domain, password, LOGON32_LOGON_INTERACTIVE, LOGON32_PROVIDER_DEFAULT, token));

@@ -99,7 +99,8 @@ static HRESULT xml_malformed(const xmlError *e)
 struct parsing {
     const char *xml;
     int size, given;
-    bool in_parts; /* libxml2 copies input that it receives as a whole, and limits parts of it to 10 MB */
+    bool in_parts; /* libxml2 reads the input through read_part. It would copy an input that it receives as a whole, and
+                      limit parts of it to 10 MB. */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;

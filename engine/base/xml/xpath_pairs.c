@@ -25,7 +25,7 @@ struct operand {
     bool is_value;          /* it is not a list, or is a list of at most one node */
     bool computed;          /* an operator converts it to a value */
     bool wants_value;       /* the list on its left may be compared only with a value */
-    const char *comparison; /* the position of that comparison */
+    const char *comparison; /* position of the comparison before this operand */
     size_t comparison_length;
     const char *begin, *left; /* where this operand and the left one begin; NULL: not begun, or not certain */
     bool follows_comparison, in_union;
