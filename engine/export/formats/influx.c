@@ -44,7 +44,7 @@ static bool take_labels(struct influx *x, const struct metric_sample *s)
     while (metric_next_label(&at, end, &x->name, &x->value))
         if (strcmp(x->name.text, "name") == 0)
             text_buffer_add(&x->instance, x->value.text);
-        else if (strcmp(x->name.text, "computer") != 0 || !s->counter) /* a counter's computer becomes `host` */
+        else if (strcmp(x->name.text, "computer") != 0 || !s->counter) /* a counter's computer becomes the tag `host` */
             line_add_tag(&x->tags, x->name.text, x->value.text);
     return !x->name.failed && !x->value.failed && !x->instance.failed && !x->tags.failed;
 }

@@ -77,7 +77,7 @@ struct otlp {
     size_t depth;
     uint32_t points;
     int64_t first;
-    /* The family that is being written. Its metric message is begun at the first point. */
+    /* The family that is being written. Its metric message begins at the first point. */
     struct metric_family family;
     size_t scope_length;
     bool in_metric;
