@@ -73,8 +73,8 @@ void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct
 void objref_read(struct ndr_reader *r, struct objref *out);
 void objref_write(struct ndr_writer *w, const struct objref *o);
 
-/* Read and write an MInterfacePointer after a pointer (MS-DCOM 2.2.14): referent, count, count, OBJREF. *out NULL: a
-   null pointer. */
+/* These functions read and write an MInterfacePointer after a pointer (MS-DCOM 2.2.14): referent, count, count,
+   OBJREF. *out NULL: a null pointer. */
 void ndr_read_object(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
 void ndr_write_object(struct ndr_writer *w, const struct objref *o);
 /* Like ndr_read_object and ndr_write_object, without the referent. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The connections of a DCOM client, and its pings. A call takes an idle connection or opens one, so that calls of
    several threads do not wait for each other. One thread pings each held object's set every two minutes, because the
-   server releases objects that no client has used or pinged for three periods. */
+   server releases objects that no client has used or pinged for three ping periods. */
 #include "engine/rpc/client/peer.h"
 
 #include "engine/base/memory.h"

@@ -64,7 +64,8 @@ HRESULT objects_export(struct orpc_session *s, void *object, const GUID *iid, co
 bool objects_pin(struct orpc_session *s, const GUID *ipid, const char *account, uint64_t now_ms,
                  struct remote_interface *copy);
 void objects_unpin(struct orpc_server *s, struct remote_object *object);
-/* Add or release references. False: the account holds no such interface, or the count would overflow. */
+/* These functions add or release references. False: the account holds no such interface, or the count would
+   overflow. */
 bool objects_add_references(struct orpc_server *s, const GUID *ipid, const char *account, uint32_t references);
 bool objects_release_references(struct orpc_server *s, const GUID *ipid, const char *account, uint32_t references);
 void objects_forget_session(struct orpc_session *s);
@@ -76,8 +77,8 @@ uint32_t exporter_call(struct orpc_session *s, const struct rpc_call *call, uint
 /* Call it while holding the lock. */
 void ping_sets_run_down(struct orpc_server *s, uint64_t now_ms, uint32_t period_ms);
 
-/* Perform calls of the activation interfaces and of IRemUnknown(2). `in` begins after ORPCTHIS, `out` after
-   ORPCTHAT. */
+/* These functions perform calls of the activation interfaces and of IRemUnknown(2). `in` begins after ORPCTHIS, `out`
+   after ORPCTHAT. */
 uint32_t activator_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t activation_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
 uint32_t rem_unknown_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out);
