@@ -14,7 +14,7 @@
 struct account_sids {
     const char *name; /* for events */
     const char *user;
-    const char *const *groups;    /* ends with NULL; the pointer is NULL if there are none */
+    const char *const *groups;    /* ends with NULL; a NULL pointer means no groups */
     const char *const *deny_only; /* groups that count only for deny entries */
 };
 struct caller {
