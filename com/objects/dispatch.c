@@ -211,8 +211,8 @@ static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
     return hr;
 }
 
-/* More items than any list in a set contains. Wine's SafeArrayCreateVector returns an array that is too small if the
-   size in bytes exceeds 32 bits. */
+/* No list in a set has this many items. The limit is needed because Wine's SafeArrayCreateVector returns an array that
+   is too small if the size in bytes exceeds 32 bits. */
 #define SCRIPT_ITEMS_MAX 1000000
 
 /* Converts a JScript array, which is an object with `length` and members "0", "1", ... */

@@ -79,7 +79,8 @@ HRESULT variant_change(VARIANT *to, const VARIANT *from, VARTYPE type)
 
 static HRESULT property_copy(IDispatch *from, struct object *to);
 
-/* More items than any list of an event provider contains. The count comes from the other process. */
+/* No list of an event provider has this many items. The limit is needed because the count comes from the other
+   process. */
 enum { ITEMS_MAX = 100000 };
 
 /* Calls a member that returns an object. *out is a reference. */

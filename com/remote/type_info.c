@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Performs the ITypeInfo and ITypeLib calls of remote clients (MS-OAUT 3.7 and 3.11), with which PowerShell and Visual
-   Basic list members. oleaut32 reads the descriptions from the type library, and this file encodes them in MS-OAUT's
-   form. A structure is followed by the targets of its pointers, in the order of the pointers. */
+/* Performs the ITypeInfo and ITypeLib calls of remote clients (MS-OAUT 3.7 and 3.11). PowerShell and Visual Basic use
+   these calls to list members. oleaut32 reads the descriptions from the type library, and this file encodes them in
+   MS-OAUT's form. A structure is followed by the targets of its pointers, in the order of the pointers. */
 #include "com/remote/calls.h"
 
 #include <string.h>

@@ -162,7 +162,7 @@ static HRESULT keeper_start_front(void)
     return hr;
 }
 
-/* Applies new settings and accounts. True: they differ from the previous settings or accounts. */
+/* Reads and applies the settings and accounts. True: the settings differ from the previous ones. */
 static bool keeper_read(void)
 {
     struct dcom_settings s;
