@@ -49,7 +49,9 @@ struct calendar_time clock_calendar(int64_t filetime)
     int64_t era = (days >= 0 ? days : days - (DAYS_PER_400_YEARS - 1)) / DAYS_PER_400_YEARS;
     int64_t day_of_era = days - era * DAYS_PER_400_YEARS;
     int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int day_of_year = (int)(day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100)); /* from March on */
+    int day_of_year = (int)(day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100)); /* counted from the
+                                                                                                        first of
+                                                                                                        March */
     int month = (5 * day_of_year + 2) / 153;
     t.day = day_of_year - (153 * month + 2) / 5 + 1;
     t.month = month < 10 ? month + 3 : month - 9;

@@ -97,7 +97,7 @@ static HRESULT is_own_address(const struct ip_address *a, bool *own)
 {
     static struct lock lock = LOCK_INIT;
     static struct ip_addresses known;
-    static uint64_t read_at; /* clock_monotonic_ms() + 1; 0: never */
+    static uint64_t read_at; /* time of the latest read: clock_monotonic_ms() + 1; 0: never */
     HRESULT hr = S_OK;
     *own = is_loopback(a);
     if (*own)
