@@ -336,7 +336,8 @@ static bool worker_can_exit(struct host_pipe *p, struct host_worker *w)
     return true;
 }
 
-/* Waits until the worker must read. False: the pipe has ended, or there was no work for WORKER_IDLE_MS. */
+/* Waits until the worker must read. False: the pipe has ended, or there was no work for WORKER_IDLE_MS and another
+   worker is idle too. */
 static bool worker_await(struct host_pipe *p, struct host_worker *w)
 {
     bool exits = false;
