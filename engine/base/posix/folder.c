@@ -481,7 +481,8 @@ HRESULT folder_watch_add(struct folder_watch *w, const char *path)
     return S_OK;
 }
 
-/* Reads all pending changes. Returns the path of a folder that was itself deleted; NULL: no folder was deleted. */
+/* Reads all pending changes. Returns the path of a watched folder that was itself deleted, moved or unmounted; NULL if
+   all folders are still watched. */
 static const char *take_changes(const struct folder_watch *w)
 {
     _Alignas(struct inotify_event) char room[4096];

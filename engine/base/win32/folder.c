@@ -363,7 +363,7 @@ static bool is_separator(char c)
     return c == '\\' || c == '/';
 }
 
-/* Whether the opened object is in the folder under this name. */
+/* Checks that the opened object is in the folder under this name. */
 static HRESULT check_in(const struct held_folder *f, const char *name, HANDLE handle, const char *path)
 {
     WCHAR *real = NULL, *wide = NULL;

@@ -78,7 +78,7 @@ static bool lists_compared(struct look *l)
     return pairs(l, l->now.comparison, l->now.comparison_length, "number() or string() around one side");
 }
 
-/* False: there are too many operands. */
+/* False: there are too many edits. */
 static bool add_edit(struct look *l, const char *at, size_t removed, const char *text)
 {
     if (l->edit_count == EDITS_MOST)
