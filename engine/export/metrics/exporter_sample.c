@@ -149,7 +149,7 @@ static HRESULT give_sample(struct exporter *e, const struct family_walk *w, cons
     return w->sink->sample(w->sink->user, s);
 }
 
-/* Returns the value of an ID in this sample; NULL: the log does not have it. */
+/* Returns the value of an ID in this sample; NULL: the log contains no valid value. */
 static const struct log_raw *use_find_id(const struct log_cell *cells, int64_t column)
 {
     return column != NO_COLUMN && cells[column].raw.status <= PDH_CSTATUS_NEW_DATA ? &cells[column].raw : NULL;
