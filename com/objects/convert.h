@@ -27,7 +27,7 @@ HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
 
-/* Overwrites a secret before freeing it, because the system caches freed BSTRs. NULL is allowed. */
+/* Overwrites a secret. Called before the BSTR is freed, because the system caches freed BSTRs. NULL is allowed. */
 void bstr_wipe(BSTR text);
 /* Converts UTF-8 to a new BSTR. */
 HRESULT bstr_from_text(const char *text, BSTR *out);
