@@ -109,7 +109,7 @@ HRESULT file_find(const char *path);
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
 /* Whether both paths name the same file. Recognizes different paths to the file's folder, but not a second hard link to
-   the file. False if the answer is unknown. */
+   the file. Names that differ only in case count as equal. False if the answer is unknown. */
 bool file_is_same(const char *a, const char *b);
 /* Creates the folder and every missing parent. If a file with that name exists, the result is ERROR_ALREADY_EXISTS. */
 HRESULT folder_create(const char *path);
@@ -184,8 +184,8 @@ const char *path_extension(const char *path); /* ".csv" or "", borrowed from pat
 #define PATH_NAME_MAX 255 /* UTF-16 units of one name */
 const char *path_names_fault(const char *names);
 /* Returns why a path that a user chose cannot be a folder: it names a device, a stream, or a share that has no files
-   (such as IPC$). Links and ".." are allowed, because they are the user's choice. Static text; NULL: the path can be a
-   folder. */
+   (such as IPC$), or a name in it is too long. Links and ".." are allowed, because they are the user's choice. Static
+   text; NULL: the path can be a folder. */
 const char *path_root_fault(const char *root);
 /* Returns the names in `path` after `base`, borrowed from `path`. NULL: `path` does not begin with `base` and a
    separator. */

@@ -156,7 +156,7 @@ HRESULT folder_each_file(const char *path, HRESULT (*each)(void *user, const str
     while (SUCCEEDED(hr) && (errno = 0, entry = readdir(directory))) {
         struct stat st;
         if (fstatat(dirfd(directory), entry->d_name, &st, 0) || S_ISDIR(st.st_mode))
-            continue; /* the entry has just been deleted */
+            continue; /* a folder, or an entry that has just been deleted */
         uint64_t stamp = hash_number(hash_number(HASH_START, (uint64_t)st.st_size), (uint64_t)st.st_mtim.tv_sec);
         stamp = hash_number(stamp, (uint64_t)st.st_mtim.tv_nsec);
         hr = each(user,
