@@ -38,8 +38,8 @@ HRESULT push_queue_open(const char *folder, uint64_t most_bytes, struct push_que
 /* Adds the batch at the end of the queue, or with `front` at its beginning. Drops the oldest batches while the queue
    has more than `most_bytes` bytes. */
 HRESULT push_queue_add(struct push_queue *q, const struct push_batch *b, bool front);
-/* Loads the oldest batch. Corrupt files are deleted and counted. Batches of another kind are counted too, but stay in
-   the folder. S_FALSE: the queue is empty. */
+/* Loads the oldest batch. Corrupt files are deleted and counted. Unreadable files and batches of another kind are
+   counted too, but stay in the folder. S_FALSE: the queue is empty. */
 HRESULT push_queue_first(struct push_queue *q, uint32_t kind, struct push_batch *out);
 /* Deletes the batch that push_queue_first returned last, if it still exists. */
 void push_queue_remove(struct push_queue *q);
