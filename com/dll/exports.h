@@ -34,9 +34,9 @@ int OpenPlaHost(int argc, WCHAR **argv);
 
 /* Expands the variables of TaskArguments as a run does. The type in the VARIANT is not documented. This function
    accepts a BSTR with the arguments, or an array of BSTRs or of VARIANTs that contain BSTRs. The array contains the
-   arguments first, then a name and a value for each variable. A repeated name forms a list. The caller frees *out.
-   E_POINTER, DISP_E_TYPEMISMATCH for another type, E_INVALIDARG for a name without a value, more than 1,024 pairs or
-   invalid Unicode, E_OUTOFMEMORY. */
+   arguments first, then a name and a value for each variable. If a name is repeated, the variable is a list of its
+   values. The caller frees *out. E_POINTER, DISP_E_TYPEMISMATCH for another type, E_INVALIDARG for a name without a
+   value, more than 1,024 pairs or invalid Unicode, E_OUTOFMEMORY. */
 HRESULT WINAPI PlaExpandTaskArguments(VARIANT arguments, BSTR *out);
 
 #endif

@@ -343,7 +343,8 @@ HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIAN
         [XML_ARGUMENT] = "xml", [NAME_ARGUMENT] = "name", [USER_ARGUMENT] = "user", [MASKED_ARGUMENT] = "masked"};
     struct object *issues = NULL;
     char *texts[MODE_ARGUMENT] = {0};
-    HRESULT hr = params->cArgs == ARGUMENTS && result ? S_OK : DISP_E_MEMBERNOTFOUND; /* a client of another version */
+    /* DISP_E_MEMBERNOTFOUND: the client has another version of OpenPLA. */
+    HRESULT hr = params->cArgs == ARGUMENTS && result ? S_OK : DISP_E_MEMBERNOTFOUND;
     for (size_t i = 0; SUCCEEDED(hr) && i < ARGUMENTS; i++) {
         const VARIANT *v = &params->rgvarg[ARGUMENTS - 1 - i];
         bool text = i != MODE_ARGUMENT;

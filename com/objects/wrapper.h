@@ -79,8 +79,8 @@ HRESULT com_result(void *interface_pointer, HRESULT hr);
 /* Returns E_POINTER, with the argument's name in the message. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 
-/* Declares each interface's vtable, which the file of its object defines. Also declares the type COM_OBJECT_<model
-   class>, which is a pointer to the interface. */
+/* Declares each interface's vtable, which is defined in the file that implements the interface. Also declares the type
+   COM_OBJECT_<model class>, which is a pointer to the interface. */
 #define CLASS(model, I, base)                                                                                          \
     extern const I##Vtbl I##_vtable;                                                                                   \
     typedef I *COM_OBJECT_##model;

@@ -262,7 +262,7 @@ __asm__(".text\n"
         "    testl $6, 4(%eax)\n" /* do nothing while other code unwinds the stack */
         "    jnz 1f\n"
         "    movl 8(%esp), %edx\n"
-        "    movl 40(%edx), %edx\n" /* the fourth argument of the function above */
+        "    movl 40(%edx), %edx\n" /* the fourth argument of proxy_stub_call_in_frame */
         "    movl (%eax), %ecx\n"
         "    movl %ecx, (%edx)\n"
         "    pushl %ebp\n"
