@@ -80,9 +80,9 @@ void file_close(struct file *f);    /* NULL is allowed */
 /* Reads the whole file, NUL-terminated, from memory_alloc. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) above `limit`
    bytes. */
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size);
-/* Writes a temporary file beside path, flushes it and renames it over path. A sharing violation is retried for up to 1
-   s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, with one exception: the last
-   step flushes the folder, and if only this step fails, `path` is already the new file. */
+/* Writes a temporary file beside path, flushes it and renames it over path. After a sharing violation, retries the
+   rename for up to 1 s (replacing an open file fails under Wine). On failure the file at `path` is unchanged, with one
+   exception: the last step flushes the folder, and if only this step fails, `path` is already the new file. */
 HRESULT file_store(const char *path, const void *data, size_t size);
 /* Like file_store, in two steps. The caller holds a lock only during the second step, so that others do not wait for
    the disk. Between the steps, a clean-up of the files of killed processes can delete the temporary file; the second

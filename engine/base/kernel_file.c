@@ -144,7 +144,7 @@ bool process_stat_parse(const char *text, size_t size, struct process_stat *out)
         } else {
             if (field == FIELD_STATE)
                 out->state = *p;
-            p++; /* skip that letter, or the sign of a number */
+            p++; /* skip the state's letter, or the sign of a number */
         }
     }
     out->parent = (uint32_t)values[FIELD_PARENT];

@@ -184,7 +184,7 @@ static void add_offload(const char *name, struct text_buffer *list)
         close(fd);
 }
 
-/* Returns IANA's interface type, from which Linux's hardware types differ. */
+/* Returns IANA's number for the interface's type. Linux has other numbers for these types. */
 static uint32_t type_of(const char *name)
 {
     char *path = text_format("/sys/class/net/%s/wireless", name);

@@ -22,7 +22,7 @@ static HRESULT posix_result(int error)
         return HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
     case EACCES:
     case EPERM:
-    case EISDIR: /* Windows reports this when a folder is opened as a file */
+    case EISDIR: /* Windows reports denied access when a folder is opened as a file */
         return E_ACCESSDENIED;
     case EROFS:
         return HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT);
@@ -91,7 +91,7 @@ int posix_take_room(int fd, uint64_t size)
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     do
         error = posix_fallocate(fd, 0, (off_t)size);
-    while (error == EINTR); /* the process was stopped, and continues */
+    while (error == EINTR); /* the process was stopped during the call, and has been continued */
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }

@@ -129,7 +129,7 @@ HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code
             uint64_t rest = limit - now;
             struct pollfd wait = {.fd = fd, .events = POLLIN};
             if (fd < 0 && rest > 2)
-                rest = 2; /* old kernels lack this call */
+                rest = 2; /* old kernels lack pidfd_open */
             poll(&wait, fd < 0 ? 0 : 1, rest > 60000 ? 60000 : (int)rest);
         }
         if (fd >= 0)

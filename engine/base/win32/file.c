@@ -491,7 +491,7 @@ void file_lock_release(struct file_lock *lock)
    link until the file is open. The final path of the file is queried too. Wine's links are links of the host OS, and
    its final paths follow them. */
 
-enum { TRIES = 3 }; /* for a file that is created and deleted repeatedly between two calls */
+enum { TRIES = 3 }; /* attempts, for a file that is created and deleted repeatedly between two calls */
 
 /* The base folder, and the folders on the way, which are kept open. */
 struct walk {
