@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of binary performance logs: the format's constants, and the joining of records from events. */
+/* Records of binary performance logs: the format's constants, and functions that join events into records. */
 #ifndef OPENPLA_BLG_RECORDS_H
 #define OPENPLA_BLG_RECORDS_H
 
@@ -54,7 +54,7 @@ struct blg_record {
     uint8_t type;         /* BLG_RECORD_* */
     uint8_t instance[16]; /* GUID of the record's log */
     int64_t stamp;        /* local FILETIME */
-    uint64_t position;    /* offset in the file of the buffer that contains the record's beginning */
+    uint64_t position;    /* file offset of the buffer in which the record begins */
     const uint8_t *data;
     size_t size;
 };
@@ -64,13 +64,14 @@ struct blg_records {
     etl_warn *warn; /* called for each incomplete record */
     void *context;
     struct blg_record record; /* the last complete record; its data are valid until the next call */
-    bool in_the_middle;       /* reading began inside the file, so the first parts of a record may be missing without a
-                                 warning */
-    bool foreign;             /* the file contains other events than records */
+    bool in_the_middle;       /* reading did not begin at the start of the file; a record whose first parts are missing
+                                 causes no warning */
+    bool foreign;             /* the file contains events that are not parts of a record */
     bool kernel;              /* the file contains kernel events */
     uint8_t *parts;           /* data of a record that has several parts */
     size_t size, capacity;
-    uint32_t part, part_count; /* number of the last part that was read, and of all parts; 0: no part */
+    uint32_t part, part_count; /* part: number of the newest part of the current record, 0 for none; part_count: how
+                                  many parts it has */
 };
 
 /* Reads the next record. S_FALSE: no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;

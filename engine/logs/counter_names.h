@@ -12,8 +12,8 @@ struct counter_names;
 
 /* Creates the names from `files` and the built-in table. `files` (NULL or empty: only the table) come from the computer
    that wrote the log: exports (.reg) of the registry key Perflib, or the computer's perfcNNN.dat files. The English
-   perfc009.dat is found without being listed if it is in the folder of the first file. Fails with the name of a file
-   that cannot be read, has no names, or lacks the English ones. */
+   perfc009.dat is found without being listed if it is in the folder of the first file. Fails if a file cannot be read,
+   has no names, or lacks the English names; the error text contains the file's name. */
 HRESULT counter_names_create(const struct texts *files, struct counter_names **out);
 void counter_names_free(struct counter_names *n); /* NULL is allowed */
 
@@ -22,7 +22,7 @@ struct english_name {
     const char *object, *counter; /* NULL: the name is unchanged, because it is English or unknown */
     /* Mask of the languages to which the given names can belong; bit 0 is English; 0: unknown. */
     uint32_t languages;
-    bool is_unknown; /* a name is not English, and it has no English equivalent or more than one */
+    bool is_unknown; /* a name is not English and has either no English equivalent or several */
 };
 /* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the kind of
    space character. If a name is unknown, it is also compared as text of another ANSI code page, because the log's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes and reads the container of .etl and .blg files: buffers of one size, the first with the log file header, then
-   events that never cross a buffer. The container does not interpret the events. */
+/* Writes and reads the container of .etl and .blg files. All buffers have the same size. The first buffer begins with
+   the log file header, and an event never extends into the next buffer. The container does not interpret the events. */
 #ifndef OPENPLA_ETL_FILE_H
 #define OPENPLA_ETL_FILE_H
 
@@ -20,13 +20,14 @@ struct etl_event {
 
 struct file; /* engine/base/file.h */
 struct etl_file;
-/* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log` has the
-   header's fields; its strings are not kept. Its buffer_size must be whole KB from ETL_SMALLEST_BUFFER to
-   ETL_LARGEST_BUFFER. This function sets the format version, end, counts and pointer size. `replace`: overwrites an
-   existing file, which is otherwise an error. No file remains after a failure. Errors: those of file_open and
-   file_write; E_INVALIDARG for an invalid buffer size, or if the two names do not fit. */
+/* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log` contains
+   the header's fields; its strings are not kept. log->buffer_size must be whole KB from ETL_SMALLEST_BUFFER to
+   ETL_LARGEST_BUFFER. The header's format version, end, counts and pointer size are set by this function, not taken
+   from `log`. `replace`: overwrites an existing file, which is otherwise an error. No file remains after a failure.
+   Errors: those of file_open and file_write; E_INVALIDARG for an invalid buffer size, or if the two names do not
+   fit. */
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
-/* Does the same in an open file and replaces its content; takes ownership of the file, even on failure. */
+/* Like etl_file_create, but replaces the content of an open file. Takes ownership of the file, even on failure. */
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
 /* Returns whether a record of the format ends with this event. */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);

@@ -24,9 +24,9 @@ struct etl_buffer_header {
     uint16_t processor;
     uint16_t logger;
     uint32_t state; /* ETL_STATE_*; in the first buffer of a compressed file: the algorithm */
-    uint32_t used;  /* bytes with events, including this header; for a compressed buffer, after decompression */
+    uint32_t used;  /* bytes in use, including this header; for a compressed buffer, the number after decompression */
     uint16_t flags; /* ETL_FLAG_* and flags of the logger */
-    uint16_t type;  /* ETL_TYPE_* or another type of event buffers */
+    uint16_t type;  /* ETL_TYPE_*, or another type of buffer that contains events */
 };
 /* Reads a buffer's header, which has ETL_BUFFER_HEAD bytes. */
 void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out);
@@ -75,7 +75,8 @@ struct etl_record {
     const uint8_t *data;  /* the payload of the event provider */
     const uint8_t *extended;
     uint32_t size, data_size;
-    uint32_t extended_size; /* items: u16 length rounded up to 8, u16 type, u16 bit 0 = another follows, u16 bytes */
+    uint32_t extended_size; /* bytes of the items; header of an item: u16 total length, a multiple of 8; u16 type; u16
+                               flags, bit 0: another item follows; u16 length of the data */
     uint8_t pointer_size;   /* pointer size of the writing process: 4 or 8; 0: unknown */
     bool has_stamp;
     int64_t stamp; /* time stamp on the file's clock */
@@ -127,8 +128,9 @@ char *etl_text(const uint8_t *at, size_t units);
 bool etl_text_length(const uint8_t *at, size_t room, size_t *units);
 
 /* ---- the time zone of a log: TIME_ZONE_INFORMATION, and conversion of its local times ---- */
-/* The time of a change between standard and daylight time. It is in `year`, or (year 0) every year on the day-th
-   `weekday` (0 = Sunday) of the month, with 5 for the last one. month 0: the zone has no such change. */
+/* The time of a change between standard and daylight time. If `year` is 0, the change is every year: `day` 1 to 4 is
+   the first to fourth `weekday` (0 = Sunday) of the month, and 5 is the last one. Otherwise it is on one date in
+   `year`. month 0: the zone has no such change. */
 struct zone_change {
     uint16_t year, month, weekday, day, hour, minute, second, millisecond;
 };
@@ -156,7 +158,7 @@ enum {
 
 /* SYSTEM_TRACE_HEADER and TRACE_LOGFILE_HEADER of the file. FILETIMEs are UTC; 0 = never set. Strings are UTF-8. */
 struct etl_log {
-    bool private_logger;  /* written by a logger inside a process: the event's version is 0 */
+    bool private_logger;  /* the file was written by a logger inside a process; its header event has version 0 */
     uint32_t buffer_size; /* bytes; for a compressed file, after decompression */
     uint8_t version_major, version_minor, sub_version, sub_minor;
     uint32_t build, processors;

@@ -11,7 +11,7 @@
 #include "engine/logs/log.h"
 
 /* Adds the measurement and the tags of a counter: host (if the counter names a computer), instance, objectname and
-   parent. `instance` replaces the counter's instance, for an instance of a wildcard counter; NULL: use the counter's
+   parent. `instance`: for a wildcard counter, the instance to use instead of the counter's; NULL: use the counter's
    instance. */
 void line_add_series(struct text_buffer *b, const struct log_counter *counter, const char *instance);
 /* Adds ",name=value" to a series. Adds nothing for an empty value, because InfluxDB has no empty tags. */

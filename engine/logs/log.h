@@ -15,7 +15,8 @@ struct log_counter {
     const char *parent;
     uint32_t index; /* number after '#', 0 for the first instance */
     const char *counter;
-    bool wildcard;     /* instance is "*": a cell has an item for each current instance (formats with `wildcards`) */
+    bool wildcard;     /* `instance` is "*", and a cell has an item for each instance in the sample (formats with
+                          `wildcards`) */
     uint32_t type;     /* PERF_* counter type of winperf.h */
     int64_t time_base; /* ticks per second of the `second` values, or of the sample clock */
     int32_t default_scale;
@@ -78,7 +79,7 @@ struct log_cell {
     struct log_raw raw;           /* value of a single counter; for a wildcard counter, only the status is used */
     const struct log_item *items; /* the instances of a wildcard counter */
     size_t item_count;
-    bool has_value; /* false: the value is missing, or is the first sample of a rate */
+    bool has_value; /* false: the value is missing, or a rate has no earlier sample */
     double value;   /* formatted with PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; only for text formats and SQL */
 };
 
@@ -94,7 +95,8 @@ typedef HRESULT log_check(void *user);
 struct log_options {
     const char *base;    /* NULL, or the folder that must contain the file after links are resolved (file_open_below) */
     bool append;         /* continue an existing file, even one that a crash truncated */
-    bool replace;        /* overwrite a log; leave another file unchanged: HRESULT_FROM_WIN32(ERROR_INVALID_DATA) */
+    bool replace;        /* overwrite an existing log; if the file is not a log, fail with
+                            HRESULT_FROM_WIN32(ERROR_INVALID_DATA) */
     const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
@@ -130,11 +132,11 @@ struct log_format_traits {
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
     bool is_file;   /* false: a log set in a database, where nothing is replaced and all segments write to the same log
                        set */
-    bool appends;   /* LogAppend has an effect (not for text logs, as on Windows: behaviour 7); log_options.append works
-                       for every format */
+    bool appends;   /* a collector's LogAppend has an effect. It has none for text logs, as on Windows (behaviour 7),
+                       although log_options.append works for them too */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
-    bool wildcards; /* supports wildcard counters, and therefore instances that appear later; otherwise the columns are
-                       fixed */
+    bool wildcards; /* supports wildcard counters, so a log can contain instances that appear after its start; otherwise
+                       the columns are fixed */
     bool values;    /* the writer needs computed values */
     bool raw;       /* stores raw values, so the type of a counter is part of its identity */
     bool is_export; /* written by relog for other programs: collector sets and PDH do not offer it, no reader reads it,
@@ -152,7 +154,8 @@ const struct log_format_traits *log_format_by_extension(const char *extension); 
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
 enum log_format_use {
     LOG_FOR_SAMPLES, /* formats in which live samples are written */
-    LOG_FOR_SETS,    /* the same formats, with the words for circular logs: all words of log_format_by_option */
+    LOG_FOR_SETS,    /* the same formats, plus words such as "bincirc" for circular logs: every word that
+                        log_format_by_option accepts */
     LOG_FOR_COPIES,  /* all formats */
 };
 enum { LOG_WORDS_BYTES = 96 }; /* enough for all words */

@@ -8,9 +8,9 @@
 
 struct input {
     char *path;
-    char *shown; /* the path for messages: without the password of a database */
+    char *shown; /* the path as messages show it, without a database's password */
     struct log_reader *reader;
-    bool pending; /* utc and cells are those of its next sample */
+    bool pending; /* `utc` and `cells` contain the next sample of this log */
     bool ended;
     int64_t utc;
     const struct log_cell *cells;
@@ -58,7 +58,7 @@ struct sample_distances {
     uint64_t seen, step; /* only every step-th interval is kept */
 };
 HRESULT sample_distances_add(struct sample_distances *d, int64_t distance);
-int64_t sample_distances_middle(struct sample_distances *d); /* 0: there is no distance */
+int64_t sample_distances_middle(struct sample_distances *d); /* 0: no interval was added */
 void sample_distances_free(struct sample_distances *d);
 
 #endif

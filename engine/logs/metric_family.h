@@ -19,8 +19,8 @@ struct metric_family {
 struct metric_families {
     struct metric_family *items;
     size_t count, capacity;
-    uint32_t *slots; /* hash table of index + 1 by name; the family of a counter is also entered by its name without
-                        _total; 0: free */
+    uint32_t *slots; /* hash table that maps names to index + 1; 0: free. A counter metric's family has a second entry:
+                        its name without _total */
     size_t slot_count, slots_used;
 };
 /* Finds the family of a counter with this form. S_OK: *at is its index. S_FALSE: it does not exist; add it with *name

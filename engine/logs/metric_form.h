@@ -48,11 +48,11 @@ char *metric_name_of(const struct log_counter *counter, const struct metric_form
    0. */
 bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, const struct log_raw *raw);
 
-/* Adds a finite number with at least 15 digits, and with as many more as are needed to read the same double. */
+/* Adds a finite number with 15 digits, or with more if a reader needs them to get the same double. */
 void metric_add_number(struct text_buffer *b, double value);
 
-/* Returns the limit for metric_steady, in raw units; 0: the value is not a time. Times that are computed from two
-   clocks can go back a little. A decrease by less than the limit is taken for this effect, not for a restart of the
+/* Returns the limit for metric_steady, in raw units; 0: the value is not a time. A time that is computed from two
+   clocks can decrease slightly. A decrease by less than the limit is treated as this effect, not as a restart of the
    counter. */
 int64_t metric_steady_limit(const struct metric_form *form);
 /* Returns the value to show after `last`: `last` if the value fell by less than `limit`, otherwise the value. */

@@ -284,7 +284,8 @@ typedef struct {
 
 #endif
 
-/* Compares the native declarations with the system's headers where those are available. */
+/* Checks sizes, offsets and values: in native builds those of the declarations above, in Windows builds those of the
+   system's headers. */
 #define PDH_LAYOUT(type, size)      _Static_assert(sizeof(type) == (size), #type " has another size")
 #define PDH_OFFSET(type, field, at) _Static_assert(offsetof(type, field) == (at), #type "." #field " has moved")
 #define PDH_VALUE(name, value)      _Static_assert((DWORD)(name) == (value), #name " has another value")
@@ -328,9 +329,9 @@ PDH_VALUE(PDH_NOT_IMPLEMENTED, 0xC0000BD3);
 #undef PDH_OFFSET
 #undef PDH_VALUE
 
-/* The entry points the engine uses: X(name, parameter list). A loader walks the list with #name. Times that they return
-   (a raw value's TimeStamp, the time of PdhCollectQueryDataWithTime) are local FILETIMEs, but the second value of a 100
-   ns counter type is UTC. */
+/* The entry points the engine uses: X(name, parameter list). A loader looks up each function by #name. Times that the
+   functions return (a raw value's TimeStamp, the time of PdhCollectQueryDataWithTime) are local FILETIMEs, but the
+   second value of a 100 ns counter type is UTC. */
 #define PDH_API_LIST(X)                                                                                                \
     X(PdhGetDllVersion, (LPDWORD version))                                                                             \
     X(PdhOpenQueryW, (LPCWSTR data_source, DWORD_PTR user_data, PDH_HQUERY * query))                                   \

@@ -76,7 +76,7 @@ static HRESULT add_catalog_entry(struct blg_bytes *catalog, const struct log_cou
     const bool object = blg_is_text(c);
     const char *names[NAMES] = {c->machine, c->object, c->wildcard || (object && c->instance) ? "*" : c->instance,
                                 object ? NULL : c->parent, object ? "*" : c->counter};
-    /* Positions of the name offsets in the entry. */
+    /* Where the entry stores the offset of each name. */
     static const uint8_t places[NAMES] = {0x1C, 0x20, 0x24, 0x28, 0x30};
     size_t sizes[NAMES] = {0}, begin = catalog->size, size = BLG_ENTRY_HEAD;
     for (int i = 0; i < NAMES; i++) {
@@ -111,8 +111,8 @@ HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *c
 {
     HRESULT hr = blg_bytes_resize(catalog, BLG_CATALOG_HEAD);
     if (SUCCEEDED(hr)) {
-        put_u32(catalog->data, 0x000006FF); /* both words are the same in every known file; 8 (in the second one) is
-                                               PDH's number of the format */
+        put_u32(catalog->data, 0x000006FF); /* in all known files, the catalog begins with these two words; the 8 in the
+                                               second word is PDH's number for the format */
         put_u32(catalog->data + 4, 0x00020008);
     }
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
@@ -120,8 +120,8 @@ HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *c
     return hr;
 }
 
-/* Returns the title index of the object for the log's text counter number `place`. The title index of its counter name
-   is 2 higher. */
+/* Returns the title index of the object for the log's text counter number `place`. The title index of the counter's
+   name is 2 higher. */
 static uint32_t blg_text_title(size_t place)
 {
     enum { STEP = 4 };

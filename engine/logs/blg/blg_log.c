@@ -36,7 +36,8 @@
       that of the new log.
 
    After a crash, the file ends in one of the following ways, and blg_continue handles it like this:
-   - Inside a buffer, or in buffers of zeros (reserved space): etl_file_continue removes them.
+   - Inside a buffer, or in buffers of zeros (reserved space): etl_file_continue removes the partial buffer and the
+     zeros.
    - After events of a sample whose last part is missing: ends_record finds the last complete record, and the rest is
      removed.
    - Before the end of the catalog: was_just_begun checks that the file was never longer, and continue_file then starts
@@ -231,7 +232,7 @@ enum { TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10, NAMES_BEFORE_SAMPLE = 2
    logger. */
 #define PDH_LOG_FILE_MODE 0x30020801u
 #define PDH_CIRCULAR_MODE ((PDH_LOG_FILE_MODE & ~(uint32_t)ETL_MODE_SEQUENTIAL) | ETL_MODE_CIRCULAR)
-#define WNODE_FLAGS       0x001A0200u /* value that private loggers leave in the field of the user time */
+#define WNODE_FLAGS       0x001A0200u /* private loggers store this value in the event's UserTime field */
 
 const uint8_t blg_class[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
                                0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
@@ -258,7 +259,7 @@ struct blg_log {
     struct blg_bytes *names;   /* one record per text counter */
     struct blg_bytes catalog;
     struct blg_bytes record; /* the record of the current sample */
-    uint32_t *sizes; /* bytes of the instance names in a sample, one after the other; 0: the instance is omitted */
+    uint32_t *sizes; /* for each instance in a sample, the size of its name in bytes; 0: the instance is omitted */
     size_t sizes_capacity;
     struct event_list head;   /* the names and the catalog as events */
     struct event_list events; /* the sample as events */
@@ -354,7 +355,7 @@ static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
 /* Writes a wildcard counter's item. `sizes` are those of wildcard_size. */
 static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *cell, const uint32_t *sizes)
 {
-    uint8_t *block = *at + BLG_BLOCK_HEAD; /* name offsets count from here */
+    uint8_t *block = *at + BLG_BLOCK_HEAD; /* name offsets are relative to this address */
     size_t items = 0, size = BLG_WILDCARD_HEAD;
     for (size_t i = 0; i < cell->item_count; i++) {
         items += sizes[i] != 0;
@@ -382,8 +383,8 @@ static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *
             return hr;
         name += sizes[i];
     }
-    /* wildcard_size rounds each name up to 8 bytes, but the names are stored without gaps. The rest at the end is
-       zeros. */
+    /* wildcard_size rounds each name up to 8 bytes, but the names are stored without gaps. The bytes that remain at the
+       end become zeros. */
     memset(block + name, 0, size - name);
     *at = block + size;
     return S_OK;
@@ -580,7 +581,7 @@ static HRESULT create_file(struct blg_log *log, const char *path, const struct l
     header->maximum_file_mb = options->circular ? (uint32_t)(options->max_bytes >> 20) : 0;
     header->processors = 1;
     header->clock = ETL_CLOCK_SYSTEM;
-    header->version_major = 6; /* version of the Windows that writes such records */
+    header->version_major = 6; /* the Windows version that writes such records (6.2) */
     header->version_minor = 2;
     header->build = 9200;
     header->private_logger = true;
@@ -643,7 +644,8 @@ static HRESULT continue_file(struct blg_log *log, const char *path, int64_t star
     return hr;
 }
 
-/* Adds a text counter with the instance name that its object will contain: with parent and number. */
+/* Adds a text counter. Its instance name includes the parent and the number, because the object stores it in that
+   form. */
 static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *counter)
 {
     struct log_counter whole = *counter;

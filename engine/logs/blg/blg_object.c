@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills the cells of a binary log's samples: single counters, wildcard counters, and whole objects. Instance names are
    decoded only when they differ from those of the previous sample. In whole objects, instances with the same name get
-   the suffixes "#1", "#2" of counter paths. An instance with a parent (such as a thread of a process) is
+   suffixes "#1", "#2", as in counter paths. An instance with a parent (such as a thread of a process) is named
    "parent/instance" if the parent's object is logged too. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -89,7 +89,7 @@ static size_t put_text(const uint8_t *name, size_t units, char *to)
     return size;
 }
 
-/* Returns whether the block has the same number of instances and the same names as those in n->text. */
+/* Returns whether the block has the same instance names, in the same order, as n->text. */
 static bool same_names(const struct blg_instances *n, const uint8_t *block, size_t size, size_t count)
 {
     const size_t head = BLG_WILDCARD_HEAD + count * BLG_WILDCARD_ITEM;
@@ -186,7 +186,7 @@ static HRESULT out_of_memory(const char *object)
     return error_set(E_OUTOFMEMORY, "out of memory for the object '%s'", object);
 }
 
-/* Reads the string at *at and advances *at after its NUL. S_FALSE: the record ends inside the string. */
+/* Reads the string at *at and moves *at past its NUL. S_FALSE: the record ends inside the string. */
 static HRESULT next_text(const uint8_t *record, size_t size, size_t *at, char **out)
 {
     size_t units;
@@ -460,8 +460,8 @@ static HRESULT object_make_names(struct blg_object *o, const struct blg_object *
     return SUCCEEDED(hr) && o->instance_count > 1 ? number_names(o) : hr;
 }
 
-/* Reads the value of a text counter. Because o->text can still move, `first` is the value's offset in o->text until all
-   values are read. */
+/* Reads the value of a text counter. Until all values are read, o->text can move, so `first` contains the value's
+   offset in o->text instead of a pointer. */
 static HRESULT read_text(struct blg_object *o, const struct perf_counter *c, const uint8_t *block, size_t block_size,
                          struct log_raw *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares what the files of the binary logs' writer and reader share. */
+/* Declarations that the writer and the reader of binary logs share. */
 #ifndef OPENPLA_BLG_PARTS_H
 #define OPENPLA_BLG_PARTS_H
 
@@ -23,7 +23,7 @@ size_t blg_name_size(const char *name); /* bytes of a name or another text in th
 HRESULT blg_put_name(uint8_t *at, const char *name, size_t size);
 
 HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *counters, size_t count);
-/* Builds the record with the names and title indexes of the log's text counter number `place`. */
+/* Builds the names record of text counter number `place`. It contains the counter's names with their title indexes. */
 HRESULT blg_names_build(struct blg_bytes *names, const struct log_counter *counter, size_t place);
 
 /* ---- text counters ----
@@ -67,8 +67,8 @@ struct blg_columns {
     size_t instances_capacity;
 };
 
-/* Adds a counter and returns its index in *column. With `find`, first searches for a counter with the same names, type
-   and time base, beginning at index *column and then from 0. */
+/* Adds a counter and returns its index in *column. With `find`, an existing counter with the same names, type and time
+   base is used instead. The search begins at index *column, then continues from 0. */
 HRESULT blg_columns_add(struct blg_columns *c, const struct log_counter *counter, bool find, size_t *column);
 /* Sets every cell to a missing value. */
 void blg_columns_clear(struct blg_columns *c);
@@ -97,7 +97,7 @@ void blg_names_free(struct blg_names *names);
 
 struct blg_object {
     char *machine, *object;
-    bool present; /* the current sample contains the object; the following members describe it there */
+    bool present; /* the current sample contains the object; `times`, `data` and `instances` are from that sample */
     struct perf_times times;
     struct perf_object data; /* points into the sample's record */
     struct perf_instance *instances;
@@ -106,7 +106,7 @@ struct blg_object {
         struct perf_counter counter;
         bool has_base, shown;
         size_t column;
-    } * definitions; /* kept after a sample: the columns are searched only when the definitions change */
+    } * definitions; /* kept after a sample, so that columns are searched only when the definitions change */
     size_t definition_count, definition_capacity;
     size_t *columns; /* columns of the current definitions */
     size_t column_count, column_capacity;
@@ -121,7 +121,7 @@ HRESULT blg_object_read(struct blg_object *o, const uint8_t *bytes, size_t size)
    malformed. */
 HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct blg_columns *columns);
 /* Sets the cells of the object's counters, and adds new counters. `all` are all objects of the sample, because the
-   parent of an instance can be in another object. S_FALSE: a value is outside its block and is missing. */
+   parent of an instance can be in another object. S_FALSE: a value is outside its block, so its cell has no value. */
 HRESULT blg_object_cells(struct blg_object *o, const struct blg_object *all, size_t count, struct blg_names *names,
                          struct blg_columns *columns);
 void blg_object_free(struct blg_object *o);

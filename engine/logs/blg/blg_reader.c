@@ -42,7 +42,7 @@
 #include <string.h>
 
 enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part number, part count */
-/* Events with a lower hook describe the file itself; every log has such events. */
+/* Events with a hook id below this describe the file itself. Every log has such events. */
 enum { FIRST_KERNEL_HOOK = 0x0100 };
 
 static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint64_t position, const char *format, ...)
@@ -165,7 +165,7 @@ void blg_records_close(struct blg_records *r)
 
 #define TWO_HOURS   INT64_C(72000000000)
 #define NOT_A_LOG   HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
-#define NO_INSTANCE UINT32_MAX /* an absent name's offset in a catalog entry */
+#define NO_INSTANCE UINT32_MAX /* the offset in a catalog entry if a name is absent */
 
 enum { MAX_COUNTERS = 1 << 20 };
 
@@ -406,8 +406,8 @@ static HRESULT read_objects(struct blg_reader *r)
     return S_OK;
 }
 
-/* Assigns columns to the catalog's counters in their order. `at` are the sample's items, which define the counters of
-   objects; NULL: there is no sample, so objects have no counters. */
+/* Assigns columns to the catalog's counters in their order. `at` points to the sample's items. The items of objects
+   define the objects' counters. NULL: there is no sample, so objects have no counters. */
 static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8_t *end)
 {
     const bool find = r->base.counters.count != 0;
@@ -446,7 +446,7 @@ static HRESULT sample_is_cut(struct blg_reader *r, size_t items)
     return S_FALSE;
 }
 
-/* Checks that the sample has an item for each entry of the catalog. *whole: the check has succeeded before. */
+/* Checks that the sample has an item for each entry of the catalog, unless *whole is set. Sets *whole on success. */
 static HRESULT check_items(struct blg_reader *r, const uint8_t *first, const uint8_t *end, bool *whole)
 {
     struct item item;
@@ -469,7 +469,7 @@ static HRESULT read_sample(struct blg_reader *r)
     end = at;
     at = r->records.record.data + BLG_BLOCK_HEAD;
     const uint8_t *const first = at;
-    bool whole = false; /* all items exist; checked before anything except cells is changed */
+    bool whole = false; /* the sample has all its items; before that is checked, only cells are changed */
     HRESULT hr = S_OK;
     if (!r->has_columns) {
         hr = check_items(r, first, end, &whole);

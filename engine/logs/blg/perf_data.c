@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads performance data blocks. The fields are described in Microsoft's documentation of winperf.h, "Performance Data
-   Format". The pages of the counter types in the same documentation say which clock or base is the second value of each
-   type. */
+   Format". In the same documentation, the page of each counter type says which clock or base is the type's second
+   value. */
 #include "engine/logs/perf_data.h"
 
 #include "engine/logs/little_endian.h"

@@ -88,7 +88,7 @@ HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row)
     if (room)
         text_buffer_add_n(&log->waiting, b.text, b.length);
     bool failed = b.failed || log->waiting.failed;
-    if (log->waiting.failed) { /* the text that fit is kept, because it consists of complete rows */
+    if (log->waiting.failed) { /* memory ran out; the rows that are already queued are complete, so they are kept */
         log->waiting.failed = false;
         room = false;
     }

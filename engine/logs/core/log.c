@@ -136,7 +136,7 @@ HRESULT log_writer_close(struct log_writer *w)
     return !w ? S_OK : w->functions->close(w);
 }
 
-/* The readers, in the order in which they check whether they recognise a file. */
+/* The readers, in the order in which they are tried for a file. */
 static const struct log_reader_functions *const readers[] = {&log_sql_reader, &log_text_reader, &log_binary_reader,
                                                              NULL};
 
@@ -309,7 +309,7 @@ void log_counter_free(struct log_counter *c)
     *c = (struct log_counter){0};
 }
 
-/* Replaces a name by its copy; NULL stays NULL. False: out of memory. */
+/* Replaces a name with a copy; NULL stays NULL. False: out of memory. */
 static bool copy_name(const char **name)
 {
     if (*name) {
@@ -334,7 +334,8 @@ HRESULT log_counters_add(struct log_counters *list, const struct log_counter *co
         return S_OK;
     }
     while (copied < count)
-        *names[copied++] = NULL; /* not copied, so the caller still owns these strings */
+        *names[copied++] = NULL; /* these strings were not copied and belong to the caller, so they must not be freed
+                                    here */
     if (grown)
         log_counter_free(&copy);
     return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu counters", list->count + 1);

@@ -5,7 +5,7 @@
 
 #include "engine/logs/log.h"
 
-/* These functions are defined like the log_writer_ functions in log.h. `create` never gets NULL options, and leaves no
+/* These functions do what the log_writer_ functions in log.h describe. `create` never gets NULL options, and leaves no
    new file behind when it fails. */
 struct log_format_functions {
     HRESULT(*create)
@@ -23,12 +23,12 @@ struct log_writer {
     const struct log_format_functions *functions;
 };
 
-/* These functions are defined like the log_reader_ functions in log.h. */
+/* These functions do what the log_reader_ functions in log.h describe. */
 struct log_reader_functions {
     /* Returns whether the file has this format. `head` contains the first `size` bytes of the file, which are fewer
        than LOG_HEAD_BYTES only if the file ends there. `head` is NULL if `path` is not a file. */
     bool (*recognises)(const char *path, const uint8_t *head, size_t size);
-    /* Sets the members of struct log_reader that it uses; the others stay zero. */
+    /* Sets the members of struct log_reader that this format uses; the others stay zero. */
     HRESULT (*open)(const char *path, struct log_reader **out);
     HRESULT (*next)(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
     HRESULT (*seek)(struct log_reader *r, int64_t utc);

@@ -13,13 +13,13 @@
    rare in logs. They are written by snprintf (MinGW's, never msvcrt's, which writes exponents with three digits and
    rounds ties differently).
 
-   Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles, so their quotient is rounded
-   only one time, which is correct. If there are more digits with a decimal point, the first 19 digits are multiplied by
-   a 128-bit inverse power of ten. The result is a lower and an upper limit that are closer together than two doubles.
-   Both limits round to the same double, unless they enclose the midpoint between two doubles. In that case, up to 38
-   digits become a 128-bit integer, which is multiplied or divided by a power of ten. A product is exact. A quotient has
-   more than 64 bits and an exact remainder, so it is rounded like the exact value. Longer numbers and numbers outside
-   1e-40 to 1e38 are rare in logs and are read by strtod.
+   Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles. Their quotient is rounded
+   only once, so the result is correctly rounded. If there are more digits with a decimal point, the first 19 digits are
+   multiplied by a 128-bit inverse power of ten. The result is a lower and an upper limit that are closer together than
+   adjacent doubles. Both limits round to the same double, unless they enclose the midpoint between two doubles. In that
+   case, up to 38 digits become a 128-bit integer, which is multiplied or divided by a power of ten. A product is exact.
+   A quotient has more than 64 bits and an exact remainder, so it is rounded like the exact value. Longer numbers and
+   numbers outside 1e-40 to 1e38 are rare in logs and are read by strtod.
 
    Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except
    quotients of two exact doubles, as described above. */
@@ -49,8 +49,9 @@ enum {
 
 #define CHARACTERS UINT64_C(0x3030303030303030)
 
-/* Splits each part of `parts` into its quotient by `divisor` and, `bits` bits higher, the remainder: value % divisor is
-   value - quotient * divisor, so all of this is one subtraction. */
+/* `parts` contains several values, each with its own bits. Divides each value by `divisor`: the quotient replaces the
+   value, and the remainder is stored `bits` bits higher. The remainder is value - quotient * divisor, so one
+   subtraction computes both for all values. `quotients` contains the quotients. */
 ALWAYS_INLINE uint64_t split_parts(uint64_t parts, uint64_t quotients, uint64_t divisor, unsigned bits)
 {
     return (parts << bits) - quotients * ((divisor << bits) - 1);
@@ -148,8 +149,8 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     9765625u,      48828125u,      244140625u,      1220703125u,     6103515625u,      30517578125u,     152587890625u,
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
-/* For each number of zeros after the point, the smallest double with so many zeros, or a neighbour of this double. The
-   number of zeros found with this table is a guess; put_fraction corrects it when it has the first digits. */
+/* For each number of zeros after the point, the smallest double with that many zeros, or a neighbour of this double.
+   The number of zeros found with this table is a guess; put_fraction corrects it when it has the first digits. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 
@@ -315,7 +316,7 @@ enum {
     READ_MAX_DOWN = 40, /* the quotient by 5^(40-27) still has at least 64 bits */
     MAX_EXPONENT = 100000,
     DOUBLE_BITS = 53,
-    EXACT_DIGITS = 15, /* numbers with so many digits are exact doubles */
+    EXACT_DIGITS = 15, /* numbers with up to this many digits are exact doubles */
     EXACT_POWER = 22,  /* powers of ten up to this are exact doubles */
     LONGEST = 800      /* maximum digits for strtod: a midpoint between two doubles has fewer digits */
 };
@@ -324,7 +325,7 @@ static const double double_power_of_ten[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e
                                                             1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* The parts of a number in a text. */
+/* A decimal number that was read from text. */
 struct decimal {
     uint64_t halves[2]; /* the first 19 digits after leading zeros, and the next 19 */
     int digits;         /* number of digits in `halves` */
@@ -756,7 +757,7 @@ static size_t shortest_by_library(double value, int least, bool is_float, char *
 }
 
 #ifdef __SIZEOF_INT128__
-/* The digits of a magnitude: with a point after the first digit, times 10^exponent. */
+/* The digits of an absolute value d.ddd * 10^exponent; the point is after the first digit. */
 struct digits {
     char text[DIGITS + 1];
     int count, exponent;
@@ -813,7 +814,7 @@ static bool digits_read_back(const struct digits *d, double value, bool is_float
     return double_if_exact(&number, &again) && reads_back(again, value, is_float);
 }
 
-/* Writes the digits like "%g" with that precision. */
+/* Writes the digits as "%.*g" does with this precision. */
 static size_t put_digits(const struct digits *d, int precision, char *text)
 {
     char *at = text;
@@ -853,7 +854,8 @@ static size_t put_shortest(double value, int least, bool is_float, char *text)
     const int exact = is_float ? FLOAT_EXACT_DIGITS : EXACT_DIGITS;
     number_text(value, text);
     const struct digits all = digits_of(text);
-    /* A number that can be written with fewer digits than `exact` has only zeros after them in `exact` digits. */
+    /* Fewer digits than `exact` need no separate try: if they suffice, rounding to `exact` digits yields the same
+       digits followed by zeros. */
     for (int precision = exact; precision <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION); precision++) {
         struct digits d = all;
         if (!digits_round(&d, precision))

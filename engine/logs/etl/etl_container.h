@@ -12,7 +12,7 @@ struct etl_file {
     struct file *file;
     uint32_t size;      /* bytes of every buffer */
     struct etl_log log; /* the header that the next flush will write; end_utc is the time of the newest event */
-    uint8_t event[ETL_LOG_HEAD];   /* the event of the log file header, up to its two names, as it is in the file */
+    uint8_t event[ETL_LOG_HEAD];   /* the log file header event as stored in the file, without its two names */
     struct etl_buffer_header head; /* header of `buffer` */
     uint8_t *buffer;  /* content of the last buffer that has events, without its header; the file may not contain all of
                          it yet */
@@ -22,7 +22,8 @@ struct etl_file {
     uint64_t place;   /* index of `buffer` in the file */
     uint64_t ring_first, ring_end; /* first index and end of the ring; 0: not a ring */
     uint64_t sequence;             /* the highest sequence number in the file */
-    /* Number of buffers for which space is reserved while the file is open; 0: no more than in the file. */
+    /* Number of buffers for which space is reserved while the file is open; 0: no space is reserved beyond the buffers
+       in the file. */
     uint64_t taken;
     bool full;    /* no more events are added to `buffer`, even if they fit */
     bool given;   /* `buffer` was added as a whole; its header was not created here */
@@ -47,7 +48,7 @@ HRESULT etl_container_cut_torn_end(struct etl_file *e);
 void etl_container_swap(struct etl_file *e); /* exchanges e->buffer and e->spare */
 
 /* Plain XPRESS (LZ77) compression of [MS-XCA] 2.4, as in compressed .etl buffers. */
-/* Decompresses until `packed` ends or `size` bytes are written, and returns the number of written bytes. If the result
+/* Decompresses until `packed` ends or `size` bytes are written, and returns the number of bytes written. If the result
    is less than `size`, the stream is truncated or corrupt after these bytes. */
 size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, size_t size);
 

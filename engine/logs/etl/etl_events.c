@@ -83,8 +83,8 @@ static HRESULT count_written(struct etl_file *e, const struct etl_event *events,
 }
 
 /* Writes the new buffers first, because a full disk is detected there. Then writes the events that fit into the current
-   buffer. The headers of the new buffers count their events last, because these events follow those of the current
-   buffer. */
+   buffer. Last, the headers of the new buffers are updated to count their events, because these events follow those of
+   the current buffer. */
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {

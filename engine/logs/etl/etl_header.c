@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and writes the log file header of either pointer size, and converts its clock and its time zone.
-   TIME_ZONE_INFORMATION specifies each change in the local time that is valid before the change. */
+   TIME_ZONE_INFORMATION states when clocks change to and from daylight time. Each of these times is a local time, as
+   clocks show it just before the change. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -55,7 +56,7 @@ static struct zone_change read_change(const uint8_t *at)
                                 get_u16(at + 8), get_u16(at + 10), get_u16(at + 12), get_u16(at + 14)};
 }
 
-/* Reads a name that ends with a NUL, or at the end of its fixed-size field or of the event. */
+/* Reads a name from a field of `room` bytes. The name ends at the first NUL; without a NUL, at the end of the field. */
 static bool read_name(const uint8_t *at, size_t room, const char **out, size_t *bytes)
 {
     size_t units;
@@ -240,7 +241,7 @@ HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, 
 /* Returns ticks * to / from without intermediate overflow. */
 static int64_t scale(int64_t ticks, int64_t to, int64_t from)
 {
-    if (to == from) /* the usual case: avoids the divisions, which take a tenth of the time for reading an event */
+    if (to == from) /* the usual case; the divisions below would take a tenth of the time that reading an event takes */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
     /* Multiplied as doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */

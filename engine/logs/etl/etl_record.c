@@ -239,7 +239,7 @@ static void decode_classic(const uint8_t *at, struct etl_record *out)
     out->data = at + (instance ? INSTANCE_HEAD : CLASSIC_HEAD);
 }
 
-/* Returns the number of bytes of the extended items; all remaining bytes if the items have no end. */
+/* Returns the number of bytes of the extended items; if no item is marked as the last one, all remaining bytes. */
 static uint32_t extended_size(const uint8_t *at, uint32_t room)
 {
     uint32_t done = 0;
@@ -318,8 +318,8 @@ static void decode_message(const uint8_t *at, struct etl_record *out)
     out->data = next < end ? next : end;
 }
 
-/* Clears the record in parts that the compiler clears with a few vector stores. For the whole record it would use an
-   instruction (rep stos) that takes longer than decoding the event. */
+/* Clears the record in parts, because the compiler clears each part with a few vector stores. To clear the whole
+   record, the compiler would use an instruction (rep stos) that takes longer than decoding the event. */
 static void record_clear(struct etl_record *out)
 {
     enum { PART = 64 };

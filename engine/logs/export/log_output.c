@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the output files of formats for other programs through a buffer, and builds the names of their columns. */
+/* Writes the files of the export formats through a buffer, and builds their column names. */
 #include "engine/logs/export/log_output.h"
 
 #include "engine/base/memory.h"
@@ -96,7 +96,7 @@ HRESULT log_output_names(const struct log_counter *counters, size_t count, struc
             }
             memory_free(names->items[sorted[end].column]);
             names->items[sorted[end].column] = other;
-            sorted[end].name = sorted[i].name; /* the previous string was freed */
+            sorted[end].name = sorted[i].name; /* the string to which it pointed was freed */
         }
     }
     memory_free(sorted);

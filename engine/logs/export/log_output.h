@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writers of export formats share: a buffered output file, and column names. */
+/* Functions that the writers of export formats share: a buffered output file, and column names. */
 #ifndef OPENPLA_LOG_OUTPUT_H
 #define OPENPLA_LOG_OUTPUT_H
 

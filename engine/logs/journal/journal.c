@@ -21,8 +21,9 @@
    size of a burst. */
 struct journal_room {
     bool free;        /* there is room for this event */
-    bool full_now;    /* this is the first event without room, which is reported */
-    uint64_t dropped; /* number of earlier events without room, which are reported now; restored if that fails */
+    bool full_now;    /* there is no room, for the first time since an event had room; this is reported */
+    uint64_t dropped; /* number of earlier events that were dropped. They are reported now; if that fails, the number is
+                         restored */
 };
 
 #define WHOLE 1000 /* in thousandths of an event, because time is in milliseconds */
@@ -101,10 +102,10 @@ static void format_time(int64_t utc, char out[TIME_ROOM])
              (unsigned)t.millisecond % 1000);
 }
 
-/* An event without a time gets it when the line is written (append_to): several processes write at the same time, and
-   the one that waited would otherwise have the older time and the later line. */
+/* If an event has no time, append_to sets it when it writes the line. An earlier time would be wrong: of two processes
+   that write at the same time, one waits for the other, and its line would come later but have the older time. */
 struct journal_line {
-    char *text; /* begins with TIME_BYTES of the time */
+    char *text; /* begins with the time, TIME_BYTES long */
     bool has_time;
 };
 

@@ -200,7 +200,7 @@ static void line_layout_sort(struct line_layout *l, struct line_series *series, 
     for (size_t i = 0; i < kept; i++) {
         l->places[i] = sorted[i].place;
         if (i > 0 && sorted[i].first == sorted[i - 1].first)
-            l->places[i].series = l->places[i - 1].series; /* all places of a series have the same address */
+            l->places[i].series = l->places[i - 1].series; /* all places of one series point to the same string */
     }
     l->count = kept;
 }

@@ -116,7 +116,7 @@ void metric_add_instance(struct text_buffer *b, bool more, const char *instance,
         metric_add_label(b, more, "parent", parent);
         more = true;
     }
-    if (!thread) { /* numbers of threads change when a thread exits */
+    if (!thread) { /* when a thread exits, the numbers of other threads change */
         metric_add_label(b, more, "name", name);
         more = true;
     }

@@ -268,7 +268,7 @@ enum found { FOUND_NOTHING, FOUND_ONE, FOUND_SEVERAL };
 struct answer {
     const char *english; /* valid for FOUND_ONE */
     bool is_foreign;     /* the English name differs from the given name */
-    uint32_t languages;  /* languages of all entries of the name */
+    uint32_t languages;  /* languages of all entries with this name */
 };
 
 /* Returns whether a built-in entry belongs to the object. `object` NULL: whether the entry is an object. */

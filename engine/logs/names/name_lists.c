@@ -242,8 +242,8 @@ static unsigned hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
-/* Adds the bytes of a line such as "31,00,\". Unless a backslash continues the value on the next line, the value
-   ends. */
+/* Adds the bytes of a line such as "31,00,\". A backslash at the end means that the value continues on the next line;
+   otherwise the value ends. */
 static HRESULT add_hex(struct reg_reading *r, const char *at)
 {
     while (*at) {

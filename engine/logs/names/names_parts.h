@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares what the files that implement counter_names.h share: the form in which names are compared, and the name
+/* Declarations that the files behind counter_names.h share: the form in which names are compared, and the name
    tables. */
 #ifndef OPENPLA_NAMES_PARTS_H
 #define OPENPLA_NAMES_PARTS_H
@@ -14,9 +14,9 @@
 /* Folds a name for comparison: upper case, no accents and marks, normal width, single spaces, and plain apostrophes and
    hyphens. False: the name is too long. */
 bool name_fold(const char *name, char out[NAMES_LONGEST]);
-/* Returns a name as it was in another code page. A text log is in the ANSI code page of the computer that wrote it, but
-   was read with this computer's code page. *out is the name in the k-th entry of code_pages.def, from memory_alloc.
-   S_FALSE and NULL: the name is the same, or the entry does not exist. */
+/* Corrects a name that was decoded with the wrong code page. A text log is in the ANSI code page of the computer that
+   wrote it, but was read with this computer's code page. *out is the name decoded with the k-th code page of
+   code_pages.def, from memory_alloc. S_FALSE and NULL: the name is the same, or there is no k-th code page. */
 enum { NAME_CODE_PAGES = 4 };
 HRESULT name_in_code_page(const char *name, size_t k, char **out);
 /* Returns whether the name has a letter that English lacks. */
@@ -26,7 +26,7 @@ struct local_name {
     char *folded;
     const char *english; /* borrowed from `texts` of its table, or a constant */
     const char *object;  /* object that has this counter; NULL: the name is that of an object, or it is from a file,
-                            because files do not tell objects from counters */
+                            because files do not distinguish objects from counters */
     uint32_t language;
 };
 /* A table of names, sorted by `folded`. */

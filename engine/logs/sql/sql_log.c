@@ -82,7 +82,7 @@ struct sql_log {
     struct sql_sample *first, **end;
     uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, including the batch */
     bool closing, opened, ended;
-    uint64_t deadline;  /* end of the time for closing; clock_monotonic_ms */
+    uint64_t deadline;  /* time (clock_monotonic_ms) until which closing waits for the samples */
     HRESULT failure;    /* error of the current outage; S_OK: no outage */
     char *failure_text; /* text of `failure`; NULL: no outage, or out of memory */
     int64_t away_since; /* start of the outage, FILETIME; 0: no outage */

@@ -143,8 +143,8 @@ static HRESULT find_counters(struct odbc *c, struct pending *p)
     const struct log_counter *last = NULL;
     for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
         const struct log_counter *names = names_of(p->slots[i]);
-        /* Counters of an object are usually adjacent, so only the previous query must be compared to avoid repeating
-           it. */
+        /* A query finds all counters of an object. They are usually adjacent, so it suffices to check whether the
+           previous query was for the same object. */
         bool same = last && strcmp(last->machine, names->machine) == 0 && strcmp(last->object, names->object) == 0;
         if (p->slots[i]->id != -1 || same)
             continue;

@@ -70,8 +70,8 @@ void sql_slots_free(struct sql_slots *s);
 /* Finds the slot for an instance of counter number `counter` in sample number `sample`, and creates it if it is new. A
    second instance with the same name in one sample gets a separate slot. */
 HRESULT sql_slots_find(struct sql_slots *s, uint32_t counter, const char *instance, uint32_t sample, uint32_t *out);
-/* Appends the slots that *list (from memory_alloc) does not contain yet; its first *count slots are known. The slots
-   live as long as `s`. Only one other thread may call this function. */
+/* Appends new slots to *list (from memory_alloc), which already contains the first *count slots. The slots live as long
+   as `s`. Only one other thread may call this function. */
 bool sql_slots_list(struct sql_slots *s, struct sql_slot ***list, size_t *count, size_t *capacity);
 
 /* ---- the rows of CounterDetails that belong to the slots ---- */

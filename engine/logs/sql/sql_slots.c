@@ -51,7 +51,7 @@ static bool table_grow(struct sql_slots *s)
     return true;
 }
 
-/* Replaces the name by a copy that is truncated to the length of its column. NULL becomes "" if `required`. */
+/* Replaces the name with a copy that is truncated to the length of its column. NULL becomes "" if `required`. */
 static bool column_text(const char **name, bool required)
 {
     if (!*name && !required)

@@ -32,7 +32,7 @@ static const struct sql_dialect dialects[] = {
 static const struct {
     const char *name;
     const char *columns; /* the columns to query */
-    const char *types;   /* the columns to create; a dialect's %1$s and %2$s are positional */
+    const char *types;   /* the columns to create; %s is the column type that depends on the database */
 } tables[] = {
     {"CounterData",
      "GUID, CounterID, RecordIndex, CounterDateTime, CounterValue, FirstValueA, FirstValueB, SecondValueA, "

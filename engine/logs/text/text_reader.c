@@ -39,7 +39,7 @@ struct text_reader {
     char *path;
     char *header; /* the header row's original bytes, to recognise a repeated header */
     size_t header_length;
-    uint64_t data_offset, data_number; /* position of the row after the header */
+    uint64_t data_offset, data_number; /* offset and line number of the row after the header */
     uint64_t remarked; /* offset after the last row that was read; rows before it cause no second warning */
     char separator;
     enum text_time_order order;
@@ -352,7 +352,7 @@ static void read_value(struct text_reader *t, const struct text_row *row, size_t
     set_value(cell, value);
 }
 
-/* Reads the values after the time, whose cell is `cell`. False: the row is not a complete sample. */
+/* Reads the values after the time. `cell` is the cell of the time. False: the row is not a complete sample. */
 static bool read_values(struct text_reader *t, const struct text_row *row, struct text_cell cell, const char *at)
 {
     const char *end = row->text + row->length;

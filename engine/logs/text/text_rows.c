@@ -71,7 +71,7 @@ void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number)
     rows->ended = false;
 }
 
-/* Makes room for `need` decoded bytes after the bytes in the buffer, and first moves these bytes to the front. */
+/* Moves the bytes in the buffer to its front, and makes room for `need` more decoded bytes. */
 static HRESULT make_room(struct text_rows *rows, size_t need)
 {
     if (rows->begin > 0 && rows->buffer) {

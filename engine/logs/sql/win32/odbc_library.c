@@ -90,8 +90,8 @@ static void source_list_complete(HKEY root)
     RegCloseKey(sources);
 }
 
-/* Adds the data sources of unixODBC that Wine's odbc32, after it was loaded, does not list with their driver (behaviour
-   23). Ignores errors of the registry, because connecting reports them. */
+/* Completes the list of data sources after Wine's odbc32 was loaded, because odbc32 does not list some of unixODBC's
+   data sources with their driver (behaviour 23). Ignores errors of the registry, because connecting reports them. */
 static void odbc_sources_complete(void)
 {
     source_list_complete(HKEY_CURRENT_USER);
