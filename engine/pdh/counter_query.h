@@ -27,8 +27,8 @@ struct counter_query_request {
     /* The query that the new query continues, or NULL. A counter that is in both queries keeps its last values; the
        other counters of the previous query are removed. The previous query can take no more samples. */
     struct counter_query *previous;
-    /* Called for each path that yields no counter. `reason` is the PDH status in the system's language; `text` is a
-       message that names the path. */
+    /* Called for each path that yields no counter. `reason` is the PDH status of looking up the path in the system's
+       language; `text` is a message that names the path. */
     void (*refused)(void *user, HRESULT reason, const char *path, const char *text);
     /* Called for each column that a path yields, even if another path already yielded that column. `path` is the index
        of the path, `column` the index of the column. May be NULL. */
@@ -68,8 +68,8 @@ void counter_query_close(struct counter_query *q); /* NULL is allowed */
 struct counter_watch;
 
 /* Records what the paths name now and copies the paths. `q` must outlive the watch. `refused` means that the query has
-   no counter of these paths; an existing counter that a path without a wildcard names is then new, too. Fails only with
-   E_OUTOFMEMORY. */
+   no counter of these paths. In this case, if a path without a wildcard names an existing counter, that counter is
+   reported as new, too. Fails only with E_OUTOFMEMORY. */
 HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, bool refused,
                            struct counter_watch **out);
 /* Returns true if a path now names a counter that it did not name before. If remote computers are slow, the call checks

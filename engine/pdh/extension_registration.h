@@ -21,7 +21,7 @@ struct extension_ini {
     char *symbol_file;      /* as written in the ini file */
     struct texts languages; /* three digits each, such as "009" */
     struct texts objects;   /* the numbers of the symbols in [objects] as strings, without duplicates; may be empty */
-    struct extension_text *items; /* sorted by language, names before help, and number */
+    struct extension_text *items; /* sorted by language, then names before help, then by number */
     size_t count, capacity;
     uint32_t last; /* the highest offset */
 };

@@ -49,8 +49,8 @@ PDH_STATUS api_block_end(const struct api_block *b, LPDWORD size);
 const struct texts *log_handle_paths(PDH_HLOG handle);
 
 /* The functions named api_* correspond to the Windows functions with the prefix Pdh and have the same arguments,
-   statuses and buffer protocols. Strings and structs with strings are pointers in either form. Both forms have the same
-   struct layouts. */
+   statuses and buffer protocols. A pointer to a string, or to a struct with strings, can point to either form. The
+   structs of both forms have the same layouts. */
 
 /* The data source: a log file's name or a handle from PdhBindInputDataSource; this computer if neither is given. */
 struct api_source {

@@ -95,10 +95,10 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
 }
 
 /* Adds to `paths` every path that `path` matches, with * and ? in object, instance and counter. The results are ordered
-   by counter, then by instance. If `path` has no instance, the results have none either. `flags` are
-   PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES, which keep that part as it was written. The results name the computer
-   if `path` does, and always for log files. A path without wildcards is checked and yields itself. Locks the query.
-   Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches, BAD_COUNTERNAME, or
+   by counter, then by instance. If `path` has no instance, the results have none either. PDH_NOEXPANDCOUNTERS and
+   PDH_NOEXPANDINSTANCES in `flags` keep the counter or the instance as it was written. The results name the computer if
+   `path` does, and always for log files. A path without wildcards is checked and yields itself. Locks the query. Fails
+   with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches, BAD_COUNTERNAME, or
    PDH_MEMORY_ALLOCATION_FAILURE. The caller must free *paths even on failure. */
 static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struct texts *paths)
 {

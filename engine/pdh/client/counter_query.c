@@ -385,7 +385,8 @@ static void report_given_columns(struct counter_query *q, size_t column)
         q->gives(q->user, q->place, column);
 }
 
-/* Adds one path without counter wildcards. Returns the status of the path in the system's language. */
+/* Adds one path without counter wildcards. If the path names no counter in the system's language or in English, returns
+   the status of the attempt in the system's language. */
 static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *path, bool wildcard)
 {
     const struct pdh_api *pdh = q->pdh;
@@ -405,7 +406,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             hr = E_OUTOFMEMORY;
         } else {
             PDH_HCOUNTER before = take_previous(q->previous, &names, hash);
-            if (before) { /* the previous query's counter, because it has a last value and the new counter has none */
+            if (before) { /* keep the previous query's counter, which already has a value; the new counter has none */
                 pdh->PdhRemoveCounter(counter);
                 counter = before;
             }

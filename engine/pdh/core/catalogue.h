@@ -22,7 +22,7 @@ struct catalogue_functions {
     PDH_STATUS (*advance)(struct catalogue *c, int64_t *local);
     /* Log files: restarts and limits the samples to those from `begin` to `end` (local FILETIMEs). */
     PDH_STATUS (*set_range)(struct catalogue *c, int64_t begin, int64_t end);
-    void (*close)(struct catalogue *c); /* frees also `c` itself; the caller frees types[] afterwards */
+    void (*close)(struct catalogue *c); /* also frees `c` itself; afterwards the caller frees types[] */
 };
 
 /* The first member of each type of catalogue. */

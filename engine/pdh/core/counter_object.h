@@ -39,7 +39,7 @@ struct instance {
     uint32_t base_hash; /* hash of the base name, ignoring case */
     uint32_t hash;      /* hash of the whole name */
     uint64_t key;  /* identity: another key means another process, device and so on, even if the name is the same */
-    uint32_t next; /* the next item in the same bucket, in the form of `buckets` */
+    uint32_t next; /* position + 1 of the next item in the same bucket; 0: none */
 };
 struct instance_list {
     atomic_size_t references;
@@ -100,7 +100,7 @@ struct counter_object {
                             limit */
     struct counter_object_work *work;  /* query's side: its sampling side */
     const struct counter_object *last; /* sampling side: the query's side before this sample */
-    struct source_hold hold;           /* sampling side: what it currently reads */
+    struct source_hold hold;           /* sampling side: the shared files that it currently uses */
 };
 
 /* Opens the object and takes a first sample. Fails if its source does not exist. If the source does not respond within
@@ -130,7 +130,7 @@ static inline bool counter_object_has_counter(const struct counter_object *o, ui
 uint32_t counter_object_find_counter(const struct counter_object *o, const char *name);
 /* Returns the position of the instance called `name`, as in a path, ignoring case; SIZE_MAX if it does not exist. */
 size_t instance_list_find(const struct instance_list *list, const char *name);
-/* Do the same for a caller that keeps the hash of the name. */
+/* Like instance_list_find, for a caller that keeps the hash of the name. */
 uint32_t instance_name_hash(const char *name);
 size_t instance_list_find_hashed(const struct instance_list *list, const char *name, uint32_t hash);
 void instance_list_release(struct instance_list *list); /* NULL is allowed */
@@ -141,9 +141,9 @@ int64_t *counter_object_row(struct counter_object *o, size_t row);
 /* Creates a list of `count` instances and copies their names. Duplicate names get "#1", "#2" ... in their order.
    Characters that are special in paths are replaced as in instance_name_make_safe. NULL if memory runs out. */
 struct instance_list *instance_list_create(size_t count, const char *const *names, const uint64_t *keys);
-/* Does the same for names that are already valid in paths: it only numbers duplicates. */
+/* Like instance_list_create, for names that are already valid in paths: only numbers duplicates. */
 struct instance_list *instance_list_create_ready(size_t count, const char *const *names, const uint64_t *keys);
-/* Replaces the characters that are special in paths: "(" and ")" by "[" and "]"; "/", "\" and "#" by "_". */
+/* Replaces the characters that are special in paths: "(" and ")" with "[" and "]"; "/", "\" and "#" with "_". */
 void instance_name_make_safe(char *name);
 /* Makes `list` the object's instances and takes ownership of it. */
 void counter_object_set_instances(struct counter_object *o, struct instance_list *list);

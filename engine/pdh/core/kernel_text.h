@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 
-/* Named numbers, from files that name each number. */
+/* A number that a kernel file lists with a name. */
 struct kernel_key {
     char *name; /* owned */
     size_t length;

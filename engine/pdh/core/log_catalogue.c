@@ -12,7 +12,7 @@
 
 #define MINUTE 600000000 /* in units of 100 ns */
 
-/* Where a file stores a counter of an object: the index of a logged counter. */
+/* Assigns a logged counter of a file to a counter of an object. `cell` is the index of the logged counter. */
 struct place {
     size_t cell;
     uint32_t counter; /* index in the object */
@@ -53,14 +53,14 @@ struct log_catalogue {
     size_t object_count, object_capacity;
 };
 
-/* Rows with the same name form a chain; the hash table refers to its first row. Rows are stored as position + 1; 0
-   means none. */
+/* Rows with the same name form a chain. The hash table contains the first row of each chain. A reference to a row is
+   its position + 1; 0 means none. */
 struct log_row {
     uint32_t next; /* the next row of the chain */
     /* Used only in the first row of a chain: */
     uint32_t last;
     uint32_t free;  /* the next row that `taker` has not used yet */
-    uint64_t taker; /* the search that currently uses the chain's rows; each place has its own search */
+    uint64_t taker; /* number of the search that used the chain last; there is one search for each place */
 };
 
 /* An object's sample: the raw value, if any, for each row and counter. */
@@ -140,7 +140,7 @@ static bool grow_buckets(struct log_sample *s, size_t rows)
     return true;
 }
 
-/* Adds a row, which the current search uses. */
+/* Adds a row, and marks it as used by the current search. */
 static bool add_row(struct log_sample *s, size_t *rows, const char *name)
 {
     void *names = s->names, *keys = s->keys, *links = s->rows;

@@ -67,7 +67,8 @@ PDH_STATUS WINAPI PdhListLogFileHeaderA(LPCSTR name, LPSTR list, LPDWORD units);
 PDH_STATUS WINAPI PdhGetLogFileTypeA(LPCSTR name, LPDWORD type);
 #endif
 /* Functions that no header of the SDK declares: adding a counter by its English path, translating paths between English
-   and the system's language (the same here), the counter paths of a log file, and its PDH_LOG_TYPE_*. */
+   and the system's language (the same here), listing the counter paths of a log file, and returning its
+   PDH_LOG_TYPE_*. */
 PDH_STATUS WINAPI PdhAdd009CounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user_data, PDH_HCOUNTER *counter);
 PDH_STATUS WINAPI PdhTranslate009CounterW(LPCWSTR path, LPWSTR out, LPDWORD units);
 PDH_STATUS WINAPI PdhTranslateLocaleCounterW(LPCWSTR path, LPWSTR out, LPDWORD units);

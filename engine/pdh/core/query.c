@@ -247,7 +247,8 @@ static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
     return ERROR_SUCCESS;
 }
 
-/* Changes the number of counters that use a counter of an object by `change` (1 or -1). False if memory runs out. */
+/* Adds `change` (1 or -1) to the number of the query's counters that use this counter of the object. False if memory
+   runs out. */
 static bool note_use(struct query *q, const struct counter *c, int change)
 {
     struct query_object *slot = &q->objects[c->position];
@@ -329,7 +330,7 @@ static void raw_value_store(union raw_value *to, const PDH_RAW_COUNTER *raw)
 {
     uint64_t words[RAW_WORDS];
     memcpy(words, raw, sizeof words);
-    /* Release order: a reader that gets a new word also sees that q->turns became odd. */
+    /* Release order: if a reader gets a word of the new value, it also sees that q->turns is odd. */
     for (size_t i = 0; i < RAW_WORDS; i++)
         atomic_store_explicit(&to->words[i], words[i], memory_order_release);
 }

@@ -159,9 +159,9 @@ struct query_log;
    message (engine/base/error.h) has details. */
 PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,
                             const struct log_options *options, bool circular, struct query_log **out);
-/* Takes a sample and writes it at least to the disk cache. Counters that were removed since the log was created have no
-   values. Fails with PDH_END_OF_LOG_FILE if the size limit is reached and nothing was written, with
-   PDH_LOG_FILE_CREATE_ERROR if writing fails, or like query_collect. */
+/* Takes a sample and writes it to the file, possibly only to the operating system's cache. Counters that were removed
+   since the log was created have no values. Fails with PDH_END_OF_LOG_FILE if the size limit is reached and nothing was
+   written, with PDH_LOG_FILE_CREATE_ERROR if writing fails, or like query_collect. */
 PDH_STATUS query_log_update(struct query_log *l);
 uint64_t query_log_size(const struct query_log *l);
 /* Completes the file and frees `l`, even on failure. NULL is allowed. */

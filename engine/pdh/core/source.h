@@ -76,7 +76,7 @@ enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
 
 /* What one object uses in its current sample. Zero-initialise. */
 struct source_hold {
-    uint64_t serial; /* the sample that `parts` belongs to */
+    uint64_t serial; /* serial of the sample in which the object uses `parts` */
     uint32_t parts;  /* one bit per part */
     /* must_not_wait: the object is sampled on the query's thread; would_wait: source_may_wait has returned false. */
     bool must_not_wait, would_wait;
@@ -87,9 +87,9 @@ struct source {
     struct source_files *files;
     struct clock_zone zone;
 };
-/* Starts a sample: the first use of each part in it reads the part again. */
+/* Starts a sample. In the new sample, the first use of a part reads the part again. */
 void source_begin(struct source *s);
-/* Makes *other another user of the same files. Fails with E_OUTOFMEMORY. */
+/* Initialises *other as a second user of the files of `s`. Fails with E_OUTOFMEMORY. */
 HRESULT source_share(struct source *s, struct source *other);
 void source_close(struct source *s);
 /* Sets a prefix for the paths of sources that are created from now on; borrowed. For tests. */

@@ -364,7 +364,8 @@ static int64_t value_before(const struct counter_object *o, const struct table_s
     return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->type->value_count + value];
 }
 
-/* Computes the total of one value over the plain rows from `from` to before `to`, for the row `to`. */
+/* Computes one value of the total row `to`: the total over the plain rows from `from` up to, but not including,
+   `to`. */
 static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
                         uint32_t value)
 {
@@ -427,8 +428,8 @@ static bool is_known(const struct counter_object *o, uint32_t value)
 }
 
 /* Returns the counters among `wanted` that exist: those that have a value in some row, and those that the host OS is
-   known to report. All counters exist if nothing can be concluded, because there are no rows or only a total of no
-   rows. */
+   known to report. If there are no rows, or the only row is a total, nothing is known about the counters, so all of
+   them exist. */
 static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
     const struct table_state *t = o->state;

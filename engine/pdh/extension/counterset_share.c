@@ -404,7 +404,7 @@ HRESULT counterset_views_update(struct counterset_views *v)
 _Static_assert(offsetof(struct counterset_record, generation) == 0 && offsetof(struct counterset_record, live) == 4,
                "a record may be recreated between the two copies");
 
-/* Marks records that were recreated during the copy as not live. */
+/* If a record was recreated during the copy, marks its copy as not live. */
 static void drop_torn(const uint8_t *section, const struct counterset_bytes *b)
 {
     atomic_thread_fence(memory_order_seq_cst);

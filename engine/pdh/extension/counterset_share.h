@@ -91,13 +91,14 @@ struct counterset_view {
 struct counterset_views {
     struct counterset_view *items;
     size_t count, capacity;
-    uint64_t *copy; /* the last copy of counterset_view_copy */
+    uint64_t *copy; /* the copy that the last call of counterset_view_copy made */
     size_t copy_capacity;
 };
 /* Adds the views of new providers and drops those of providers that have exited. Fails with E_OUTOFMEMORY. */
 HRESULT counterset_views_update(struct counterset_views *v);
-/* Copies the section of view `i`, borrowed until the next call. The copy is empty if the section's size is invalid. A
-   record that the provider recreates during the copy is marked as not live. Fails with E_OUTOFMEMORY. */
+/* Copies the section of view `i`, borrowed until the next call. The copy is empty if the section's size is invalid. If
+   the provider recreates a record during the copy, the record is marked as not live in the copy. Fails with
+   E_OUTOFMEMORY. */
 HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counterset_bytes *out);
 void counterset_views_close(struct counterset_views *v);
 

@@ -87,11 +87,11 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    failure costs one start instead of one start per sample.
 
    The end. When the last query releases the extension host, the client sets `parked`. The process then exits after
-   EXTENSION_PARKED_MS with EXTENSION_EXIT_IDLE, which does not count as a crash; a query that uses the DLL again before
-   that clears the flag. If a request reaches the process just as it exits, take_reply starts the process again, one
-   time. If the client exits, the host process's thread end_with_owner terminates the host process, even if the DLL
-   hangs. The names of section and signals are random, and their security descriptor admits only this account and the
-   system, so no other user can impersonate either side. */
+   EXTENSION_PARKED_MS with EXTENSION_EXIT_IDLE, which does not count as a crash. If a query uses the DLL again before
+   the process exits, the client clears `parked`. If a request reaches the process just as it exits, take_reply starts
+   the process again, one time. If the client exits, the host process's thread end_with_owner terminates the host
+   process, even if the DLL hangs. The names of section and signals are random, and their security descriptor admits
+   only this account and the system, so no other user can impersonate either side. */
 
 #define FIRST_PAUSE_MS 1000
 #define LAST_PAUSE_MS  300000

@@ -64,7 +64,7 @@ struct extension_host;
 /* Returns this program's extension host of the service. Does not start the host process yet. */
 HRESULT extension_host_open(const char *service, struct extension_host **out);
 /* Requests current data, unless an earlier request is still unanswered. Starts the host process if it is not running.
-   After a crash the process is not restarted before a pause, which doubles with each crash. */
+   After a crash, the process is restarted only after a pause, which doubles with each crash. */
 void extension_host_request(struct extension_host *h);
 /* Waits for the reply to the last request. `timeout_ms` counts from the time of the request, so that several calls
    share it. Release *out with extension_reply_release. Fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT), with E_ABORT if

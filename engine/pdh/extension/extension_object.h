@@ -26,9 +26,9 @@ void extension_names_free(struct extension_names_table *t);
 struct extension;
 /* Opens the extension DLL of one service, but does not load it yet. */
 HRESULT extension_open(const char *service, struct extension **out);
-/* Requests data from the DLL's host process. The next functions wait for the reply. */
+/* Requests data from the DLL's host process. The functions that need the data wait for the reply. */
 void extension_ask(struct extension *e);
-/* Does the same, but only if a counter of the DLL is in use. */
+/* Like extension_ask, but does nothing if no counter of the DLL is in use. */
 void extension_ask_if_used(struct extension *e);
 /* Adds the DLL's new objects to `c`, and waits for them up to timeout_ms. S_FALSE if the DLL fails or does not
    respond. */

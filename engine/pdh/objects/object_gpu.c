@@ -128,7 +128,8 @@ static bool parse_byte_count(const char *p, const char *end, int64_t *out)
     return true;
 }
 
-/* Sizes from one form of keys; different kernels use different forms. */
+/* Sums of the sizes in all keys with one prefix, such as "drm-resident-". Which prefixes exist depends on the kernel
+   version. */
 struct sizes {
     int64_t dedicated, shared;
 };

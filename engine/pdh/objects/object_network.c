@@ -52,7 +52,8 @@
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* Files with the speeds of the interfaces, in the order of the instances of the last sample that needed them. */
+/* Files with the speeds of the interfaces. They have the order of `names`, the instances of the last sample that needed
+   speeds. */
 struct interface_state {
     struct table_state table;
     struct instance_list *names;

@@ -12,8 +12,8 @@
    4000"). */
 
 static const struct {
-    const char *before, *behind; /* the strings at the beginning of the line before the number, and after the number and
-                                    a space; "" matches anything */
+    const char *before, *behind; /* `before`: how the line begins, up to the number; `behind`: the string after the
+                                    number and a space; "" matches anything */
     enum cifs_figure figure;
 } places[] = {{"SMBs:", "", CIFS_REQUESTS},         {"Bytes read:", "", CIFS_BYTES_READ},
               {"Reads:", "", CIFS_READS},           {"Writes:", "", CIFS_WRITES},
@@ -163,7 +163,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
 #define ROWS   REDIRECTOR_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-/* The columns of both objects begin in the order of enum cifs_figure. */
+/* In both objects, the first columns have the order of enum cifs_figure. */
 _Static_assert(SHARE_BYTES_WRITTEN == (int)CIFS_BYTES_WRITTEN && ALL_UNDER_WAY == (int)CIFS_UNDER_WAY,
                "columns and figures have one order");
 

@@ -76,9 +76,9 @@ static const struct process_entry *find_host_process(const struct process_entry 
     return sizes == 1 ? same_size : NULL;
 }
 
-/* Finds the Linux process of each entries[i] with files[i].id 0, by name, start time and address space, and stores its
-   id in files[i].id. If there are two candidates, the id remains 0. S_FALSE if some were not found. *match is NULL at
-   first. */
+/* For each files[i].id that is 0, finds the Linux process of entries[i] by name, start time and address space, and
+   stores its id in files[i].id. If there are two candidates, the id remains 0. S_FALSE if some processes were not
+   found. *match is NULL at first. */
 static HRESULT process_match_find(struct process_match **match, const char *root, const struct process_entry *entries,
                                   size_t count, struct process_files *files)
 {
@@ -151,18 +151,20 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
 
 #define MATCH_TRIES 10
 
-/* The sizes of a list of all processes in its two forms. Wine needs only microseconds to report the sizes. For a list,
-   in contrast, it reads the files of each process and thread. The forms differ by seven words per thread, so both sizes
-   together change whenever the number of threads does. They also change with the number of processes: a process takes
-   258 bytes plus the path of its program. Two lists with different numbers of processes have the same size only if the
-   total lengths of their paths make up exactly for the difference. The sizes are requested only if a process or thread
-   of the host OS has started or ended, because each request is a call to Wine's server. */
+/* The list of all processes has two forms, plain and extended. This struct has the size of the list in each form. Wine
+   reports a size within microseconds, but to create a list it reads the files of each process and thread. Therefore the
+   sizes are used to detect whether the list has changed. The extended form has seven more words per thread, so the
+   difference of the sizes shows the number of threads. A process takes 258 bytes plus the path of its program, so the
+   sizes also depend on the number of processes. Two lists with different numbers of processes have the same size only
+   by coincidence, if the total lengths of their paths compensate exactly. The sizes are requested only if a process or
+   thread of the host OS has started or ended, because each request is a call to Wine's server. */
 struct list_sizes {
     ULONG plain, extended;
 };
 #define EXTENDED_PROCESS_INFORMATION ((SYSTEM_INFORMATION_CLASS)57)
 #define EXTENDED_THREAD_MORE         (7 * sizeof(void *))
-/* Limits the effect of such a coincidence: the list is read again after this many readings that relied on the sizes. */
+/* After this many readings that relied on equal sizes, the list is read again, in case they were equal by
+   coincidence. */
 #define COUNTS_BY_SIZE               60
 
 struct buffer {

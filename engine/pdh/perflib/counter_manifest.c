@@ -73,7 +73,7 @@ struct choice {
     uint32_t value;
 };
 
-/* Reads an attribute with one of several names as its value. *out is unchanged if the attribute does not exist. */
+/* Reads an attribute whose value must be one of several names. *out is unchanged if the attribute does not exist. */
 static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *attribute, const struct choice *choices,
                            size_t count, uint32_t *out)
 {
@@ -228,7 +228,8 @@ static HRESULT read_scale(struct counter_reader *c, xmlNodePtr e, int32_t *out)
     return hr;
 }
 
-/* Checks the struct of the program, and its field, that contain the counter's value. */
+/* Checks the attributes `struct` and `field`. They name the struct of the program, and the field in it, that contain
+   the counter's value. */
 static HRESULT check_field(struct counter_reader *c, xmlNodePtr e)
 {
     char *of = NULL, *field = NULL, *key = NULL;

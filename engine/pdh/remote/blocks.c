@@ -11,8 +11,8 @@
 
 /* The parser checks each size in an answer against the remaining bytes before it uses the size. */
 
-/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string begin with two numbers. The first
-   number is the block's size if the block has one. */
+/* Size of pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string. Each of them consists of
+   two 32-bit numbers. */
 #define PAIR_BYTES 8u
 /* Maximum per counterset, because the list is searched for each counter. */
 #define MOST_TEXTS 8192u

@@ -68,10 +68,11 @@ struct pcq_counter_info {
     uint64_t attributes; /* enum pcq_attribute */
     uint32_t detail;
     int32_t scale;     /* power of ten */
-    uint32_t base;     /* id of another counter of the counterset, like the next three; PCQ_ANY: none */
-    uint32_t time;     /* a PERF_COUNTER_LARGE_RAWCOUNT with the time of the value */
-    uint32_t freq;     /* a PERF_COUNTER_LARGE_RAWCOUNT with the ticks per second of that time */
-    uint32_t multi;    /* a PERF_COUNTER_RAWCOUNT with the divisor */
+    uint32_t base;     /* `base`, `time`, `freq` and `multi` are ids of other counters of the counterset; PCQ_ANY:
+                          none */
+    uint32_t time;     /* the counter (PERF_COUNTER_LARGE_RAWCOUNT) that contains the time of the value */
+    uint32_t freq;     /* the counter (PERF_COUNTER_LARGE_RAWCOUNT) that contains the ticks per second of that time */
+    uint32_t multi;    /* the counter (PERF_COUNTER_RAWCOUNT) that contains the divisor */
     uint32_t function; /* for aggregates; otherwise 0 */
     uint32_t reserved; /* always 0 */
 };
@@ -182,8 +183,8 @@ bool answer_text_of(const uint8_t *bytes, size_t size, uint32_t id, size_t hint,
 struct answer_place {
     const uint8_t *at, *end;
 };
-/* Parses the answer of PerflibV2EnumerateCounterSetInstances. `at` and `end` must first cover all of its bytes. False
-   at the end or if the bytes are corrupt. */
+/* Parses the answer of PerflibV2EnumerateCounterSetInstances. Before the first call, set *place to the bytes of the
+   whole answer. False at the end or if the bytes are corrupt. */
 struct answer_instance {
     uint32_t id;
     struct answer_text name;
@@ -207,7 +208,7 @@ struct answer_block {
     uint32_t kind;      /* enum pcq_kind */
     const uint8_t *ids; /* 4 bytes for each of `counters`; NULL if the block has only the requested counter */
     size_t counters;    /* values per row */
-    size_t rows;        /* announced number of rows; 0: no instances, or the block is an error. Parsing ends
+    size_t rows;        /* announced number of rows; 0: no instances, or the block contains only an error. Parsing ends
                            earlier if the block has fewer rows */
     bool named;         /* each row begins with an instance */
     struct answer_place values;

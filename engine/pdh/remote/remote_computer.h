@@ -101,7 +101,8 @@ struct remote_task {
     struct remote_task *next;
     HRESULT result; /* result of the last run */
     bool queued, released;
-    bool ending; /* set in the last run before the task is freed: the run cleans up on the remote computer */
+    bool ending; /* set for the last run, after which the task is freed: this run only closes handles on the remote
+                    computer */
 };
 /* Schedules `run` on the computer's thread, with an open link. `epoch` changes with every new link. If an older link
    fails during a run, the thread calls `run` again with a new link. If time limits are disabled (source_limit), the
@@ -111,7 +112,7 @@ void remote_task_post(struct remote_computer *c, struct remote_task *t);
 /* Waits up to `limit_ms` for the task. False if it has not ended. Does not wait if an earlier wait timed out and the
    computer has not answered since, and waits only briefly for a computer whose last connection failed. */
 bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t limit_ms);
-/* Frees the task immediately, or when it has ended. */
+/* Frees the task immediately or, if it is queued or running, when it has ended. */
 void remote_task_release(struct remote_computer *c, struct remote_task *t);
 
 /* Returns the countersets found so far, by index; NULL after the last. They are valid until the computer is closed.

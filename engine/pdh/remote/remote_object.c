@@ -446,7 +446,8 @@ static HRESULT read_rows(struct counter_object *o, const struct remote_set *set,
     return SUCCEEDED(hr) && set->has_instances ? name_instances(o, count) : hr;
 }
 
-/* Returns the PDH status for missing values if the computer does not exist or denies access. */
+/* Converts an error of a remote computer to the PDH status that the missing values get: access denied, or no such
+   computer. */
 static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);
