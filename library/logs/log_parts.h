@@ -10,7 +10,7 @@ struct library_log {
     struct inputs inputs;
     struct filter filter;
     struct columns columns;
-    bool learns; /* reading samples can add counters */
+    bool learns; /* the list of counters can grow while samples are read */
     int64_t begin;
     struct openpla_log_info info;
     /* The counters returned so far. They are allocated one by one, because callers keep the pointers. */

@@ -87,7 +87,8 @@ struct openpla_log_options {
     size_t size;
     uint32_t flags;              /* enum openpla_log_flags */
     const char *const *counters; /* only counters that match one of these paths; * and ? are wildcards; a path without a
-                                    computer matches all computers, one without an instance all instances */
+                                    computer matches all computers, and a path without an instance matches all
+                                    instances */
     size_t counter_count;        /* 0: all */
     int64_t begin, end;          /* only samples from `begin` to `end`, inclusive; both 0: all */
 };
@@ -226,7 +227,7 @@ struct openpla_trace_info {
 enum openpla_field_kind {
     OPENPLA_FIELD_TEXT,
     OPENPLA_FIELD_INTEGER,  /* `text` is a decimal number, and `integer` is its value */
-    OPENPLA_FIELD_UNSIGNED, /* the same, but `integer` contains the bits of an uint64_t */
+    OPENPLA_FIELD_UNSIGNED, /* the same, but `integer` contains the bits of a uint64_t */
     OPENPLA_FIELD_REAL,     /* `real` */
     OPENPLA_FIELD_BOOL,     /* `integer` is 0 or 1 */
     OPENPLA_FIELD_ARRAY,    /* the following fields up to OPENPLA_FIELD_END are its elements */
