@@ -35,7 +35,7 @@ enum { BLG_MAX_RECORD = 0x40000000 };
 /* Size of a container's buffers, as PDH writes them. */
 enum { BLG_BUFFER_SIZE = 0x10000 };
 
-/* Class of all record events, {933f3bb3-943e-490d-9ced-3cbb14c14479}, with the byte order of the file. */
+/* Class of all record events, {933f3bb3-943e-490d-9ced-3cbb14c14479}, in the byte order of the file. */
 extern const uint8_t blg_class[16];
 
 struct log_reader;

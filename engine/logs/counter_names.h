@@ -10,10 +10,10 @@
 /* The names from the log's computer and, with lower precedence, the built-in table of names/counter_names.def. */
 struct counter_names;
 
-/* Creates the names from `files` and the built-in table. `files` (NULL or empty: only the table) come from the computer
-   that wrote the log: exports (.reg) of the registry key Perflib, or the computer's perfcNNN.dat files. The English
-   perfc009.dat is found without being listed if it is in the folder of the first file. Fails if a file cannot be read,
-   has no names, or lacks the English names; the error text contains the file's name. */
+/* Creates the names from `files` and the built-in table. If `files` is NULL or empty, only the table is used. The files
+   are from the computer that wrote the log: exports (.reg) of the registry key Perflib, or perfcNNN.dat files. The
+   English perfc009.dat is found without being listed if it is in the folder of the first file. Fails if a file cannot
+   be read, has no names, or lacks the English names; the error text contains the file's name. */
 HRESULT counter_names_create(const struct texts *files, struct counter_names **out);
 void counter_names_free(struct counter_names *n); /* NULL is allowed */
 
@@ -25,8 +25,8 @@ struct english_name {
     bool is_unknown; /* a name is not English and has either no English equivalent or several */
 };
 /* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the kind of
-   space character. If a name is unknown, it is also compared as text of another ANSI code page, because the log's
-   computer may use a different one. A counter with a wildcard stays unchanged. Fails with E_OUTOFMEMORY. */
+   space character. If a name is unknown, it is also compared after decoding it with other ANSI code pages, because the
+   log's computer may use one of them. A counter with a wildcard stays unchanged. Fails with E_OUTOFMEMORY. */
 HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
                            struct english_name *out);
 /* Returns the path with English names, from memory_alloc. S_FALSE and NULL: its names are English or unknown, or it is

@@ -31,21 +31,21 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
 /* Returns whether a record of the format ends with this event. */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
-/* Continues a file that etl_file_create created, with its buffer size. `file` is open for writing; etl_file_continue
-   takes ownership of it, even on failure. `ends`: NULL if each event is a record. Drops everything that a crash left
-   after the last complete record: a partial buffer, buffers of zeros, and events of an incomplete record. The file
-   itself changes at the next flush. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text: another kind of file, or an end
-   that is corrupt in another way. */
+/* Continues a file that etl_file_create created. Its buffer size stays the same. `file` is open for writing;
+   etl_file_continue takes ownership of it, even on failure. `ends`: NULL if each event is a record. Drops everything
+   that a crash left after the last complete record: a partial buffer, buffers of zeros, and events of an incomplete
+   record. The file itself changes at the next flush. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message: the
+   file is of another kind, or its end is corrupt in a way that a crash cannot cause. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
 /* Makes the file a ring. Its current content is kept. When the file has max_buffers buffers, a new buffer overwrites
    the oldest buffer that was added after this call. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 /* Receives the sequence number of each buffer in a file. A failure aborts the opening of the file. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
-/* Opens a file that consists of whole buffers of a session (etl_file_add_buffer), and appends to it. Removes the
-   remains of a crash: a partial buffer, or a buffer without events. max_buffers: the size of the ring that
-   etl_file_make_ring created; 0: not a ring. `holds` may be NULL. Errors: those of file_open and etl_file_continue,
-   except that a file without events is valid. */
+/* Opens a file that consists of whole buffers of a session (etl_file_add_buffer), to append to it. Removes the remains
+   of a crash: a partial buffer, or a buffer without events. max_buffers: the size of the ring that etl_file_make_ring
+   created; 0: not a ring. `holds` may be NULL. Errors: those of file_open and etl_file_continue, except that a file
+   without events is valid. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
@@ -80,13 +80,13 @@ void etl_file_end(struct etl_file *e, int64_t utc);
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
 /* Flushes and closes the file and frees e, even on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
-/* Only closes the file. Does not use the rest of *e, because another function may have been interrupted while it
-   changed it. */
+/* Only closes the file. Does not use other members of *e. They may be inconsistent, because another function may have
+   been interrupted while it changed them. */
 void etl_file_cut_off(struct etl_file *e);
 /* Closes the file and frees e without writing. NULL is allowed. */
 void etl_file_abandon(struct etl_file *e);
 
-/* ---- reading: each event one time, in time order across the buffers of all processors ----
+/* ---- reading: each event once, in time order across the buffers of all processors ----
 
    Reads files of both pointer sizes, compressed buffers, and files that were never closed or are truncated or corrupt.
    Keeps 40 bytes per buffer of the file and one buffer per processor in memory. */
@@ -95,13 +95,13 @@ struct etl_reader;
    missing, but not the file's name. After seeking backwards, the reader repeats warnings. */
 typedef void etl_warn(void *context, const char *text);
 /* Opens the file at its current size; later additions are not read. `warn` may be NULL. Errors: those of file_open and
-   file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text if it does not begin with a log file header;
-   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
+   file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message if the file does not begin with a log file
+   header; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* the result is borrowed */
 /* Reads the next event. The first event is the log file header itself. *record points into the reader until its next
-   call. S_FALSE: no more events. Unreadable events are skipped with a warning; only errors of the file system and out
-   of memory are failures. */
+   call. S_FALSE: no more events. Unreadable events are skipped with a warning. Fails only on file system errors or with
+   E_OUTOFMEMORY. */
 HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
 /* Works like etl_reader_next, but does not copy the record, which is valid until the reader's next call. */
 HRESULT etl_reader_next_record(struct etl_reader *r, const struct etl_record **record);

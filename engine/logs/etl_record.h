@@ -136,7 +136,7 @@ struct zone_change {
 };
 
 struct zone_rules {
-    int32_t bias; /* minutes: UTC = local + bias + standard_bias or daylight_bias */
+    int32_t bias; /* minutes: UTC = local + bias + (standard_bias or daylight_bias) */
     struct zone_change to_standard, to_daylight;
     int32_t standard_bias, daylight_bias;
 };
@@ -181,12 +181,12 @@ struct etl_log {
 /* Bytes of the header event before its two names, in the 64-bit form. */
 enum { ETL_LOG_HEAD = 0x138 };
 
-/* Reads the header event (`size` bytes). E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text that names
-   `path` if the bytes are not a log file header. On success free with etl_log_free. */
+/* Reads the header event (`size` bytes). E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message
+   that names `path` if the bytes are not a log file header. On success free with etl_log_free. */
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
 void etl_log_free(struct etl_log *log);
 /* Writes the header event into a buffer of `room` bytes (at least ETL_LOG_HEAD); *size is the event's length. A NULL
-   string is written as "". E_INVALIDARG with a text if the two names do not fit; otherwise the errors of
+   string is written as "". E_INVALIDARG with an error message if the two names do not fit; otherwise the errors of
    text_to_utf16. */
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
 /* Updates the fields of a 64-bit header event that change while a log grows: end_utc, buffers and losses. */

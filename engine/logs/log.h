@@ -20,8 +20,8 @@ struct log_counter {
     uint32_t type;     /* PERF_* counter type of winperf.h */
     int64_t time_base; /* ticks per second of the `second` values, or of the sample clock */
     int32_t default_scale;
-    const char *path; /* path in the log that it was read from, if log_counter_path would return a different one;
-                         otherwise NULL */
+    const char *path; /* the counter's path in the log from which it was read, if log_counter_path would return a
+                         different path; otherwise NULL */
     /* Set by log_reader_translate; borrowed from the counter_names. NULL: the name is English or unknown. */
     const char *english_object, *english_counter;
 };
@@ -149,8 +149,8 @@ const struct log_format_traits *log_format_traits(enum log_format format);
 const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);
 const struct log_format_traits *log_format_by_extension(const char *extension); /* `extension`: ".blg" or "blg" */
-/* Finds the format of a word for logman's -f, except export formats. The word is a format's `word`. For a format with
-   `ring`, it can be followed by "circ", as in "bincirc"; this sets *circular. */
+/* Finds the format for a word of logman's option -f. Does not find export formats. The word is a format's `word`. For a
+   format with `ring`, it can be followed by "circ", as in "bincirc"; this sets *circular. */
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
 enum log_format_use {
     LOG_FOR_SAMPLES, /* formats in which live samples are written */
@@ -169,9 +169,9 @@ bool log_is_log_name(const char *path);
 struct log_writer;
 /* Creates a log at `path` and writes the part before the samples. The file must not exist unless options->append or
    ->replace is set. Copies the counters. start_utc: FILETIME of the run's start. options may be NULL. No new file
-   remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG with text for a wildcard counter in
-   a text format, or for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for an unknown
-   format; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
+   remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG with an error message for a wildcard
+   counter in a text format, or for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for
+   an unknown format; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
 /* Adds a sample that was taken at `utc` (FILETIME). `cells` are in the order of the counters. After a failure, the file
@@ -181,8 +181,9 @@ HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_ce
 /* Makes every appended sample readable by other processes, even if this process dies immediately afterwards. */
 HRESULT log_writer_flush(struct log_writer *w);
 uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
-/* Returns a warning raised since the last call although no sample failed, for example that the database was unreachable
-   for a while. S_OK: *text is from memory_alloc. S_FALSE: no warning; *text is NULL. E_OUTOFMEMORY: call again. */
+/* Returns the warning that was raised since the last call, for example that the database was unreachable for a while.
+   There can be a warning although log_writer_append has succeeded. S_OK: *text is from memory_alloc. S_FALSE: no
+   warning; *text is NULL. E_OUTOFMEMORY: call again. */
 HRESULT log_writer_warning(struct log_writer *w, char **text);
 /* Completes the file and frees w, even on failure. NULL is allowed. */
 HRESULT log_writer_close(struct log_writer *w);
@@ -198,8 +199,8 @@ struct log_info {
 
 struct log_reader;
 /* Opens a log at its first sample. `path` is a file, whose content determines its format, or "SQL:DSN!log set". The
-   file can grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for a
-   file that is not a log. */
+   file can grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error
+   message for a file that is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
 /* Returns information about the log, borrowed from the reader, like everything that the reader returns. */
 const struct log_info *log_reader_info(const struct log_reader *r);
@@ -231,8 +232,8 @@ void log_reader_close(struct log_reader *r); /* NULL is allowed */
 /* ---- for the writers of formats: files below the folder log_options.base ---- */
 /* Opens the file of a new log. With `over`, an existing file is used if it is empty, a log, or the beginning of a log,
    and keeps its content until log_file_empty. Without `over`, an existing file is an error,
-   HRESULT_FROM_WIN32(ERROR_FILE_EXISTS). *fresh: the file was created. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a
-   text: the existing file is not a log; it is not changed. Errors: those of file_open_below. */
+   HRESULT_FROM_WIN32(ERROR_FILE_EXISTS). *fresh: the file was created. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an
+   error message: the existing file is not a log; it is not changed. Errors: those of file_open_below. */
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
 /* Empties the file. The writer calls this right before its first write. */
 HRESULT log_file_empty(struct file *file);

@@ -35,8 +35,8 @@ HRESULT inputs_rewind(struct inputs *in);
 /* Sets the time range and goes to its first sample. `from` and `to` are inclusive FILETIMEs in the first log's time
    zone; INT64_MIN: from the first sample; INT64_MAX: to the last sample. At least one log must be open. */
 HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to);
-/* Reads the next sample in time order; *at is the index of its log. Valid until the next call. S_FALSE: no more
-   samples. */
+/* Reads the next sample in time order; *at is the index of its log. The sample is valid until the next call. S_FALSE:
+   no more samples. */
 HRESULT inputs_next(struct inputs *in, size_t *at);
 void inputs_progress(const struct inputs *in, uint64_t *done, uint64_t *total);
 /* Returns how many samples inputs_next has returned from all logs, and the times of the first and the last of them (0:

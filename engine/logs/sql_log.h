@@ -19,7 +19,7 @@ struct sql_source {
 };
 
 bool sql_source_is(const char *name); /* returns whether the name begins with SQL:, in upper or lower case */
-/* Splits a name. E_INVALIDARG with a text; E_OUTOFMEMORY. All members of *out are NULL after a failure. */
+/* Splits a name. E_INVALIDARG with an error message; E_OUTOFMEMORY. All members of *out are NULL after a failure. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
 /* Adds the secret attributes to the name `open` again. Free *name with memory_free_secret. E_INVALIDARG as for
@@ -44,8 +44,8 @@ struct sql_dialect {
         *value; /* expression that reads CounterValue as text with all digits; NULL: reading the number is exact */
     const char *streaming; /* addition to a connection string for reading, so that rows arrive one by one; can be "" */
 };
-/* Finds the dialect of a connected database. HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with a text for an unknown
-   database. */
+/* Finds the dialect of a connected database. HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with an error message for an
+   unknown database. */
 HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out);
 
 /* Checks that existing tables have the columns of MS-PLA 2.2.2.7. Creates missing tables; with `create` false, a

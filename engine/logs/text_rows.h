@@ -57,7 +57,7 @@ struct text_cell {
     bool quoted, closed; /* closed: the cell is not quoted, or has its closing quote */
     bool doubled;        /* the text contains doubled quotes, which stand for one quote each */
 };
-/* Reads the cell at *at and advances *at after its separator. False: the row has ended. Start with *at at the row's
+/* Reads the cell at *at and moves *at past its separator. False: the row has ended. Start with *at at the row's
    beginning; *at becomes NULL after the last cell. A row that ends with a separator has an empty last cell. */
 bool text_cell_next(const char **at, const char *end, char separator, struct text_cell *cell);
 

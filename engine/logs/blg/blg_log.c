@@ -11,10 +11,8 @@
        buffer 1, 2, ...    | names | catalog | sample | sample | ...       each record cut into events:
 
        event:   +0x00  header: size, class type = type of the record, process, local stamp, class GUID (blg_class)
-                +0x30  GUID of the log ("instance"); appended samples repeat that of the catalog
-                +0x40  part number, from 1
-                +0x44  number of parts
-                +0x48  at most 8000 bytes of the record
+                +0x30  GUID of the log ("instance"); appended samples repeat the catalog's GUID +0x40 part number, from
+                1 +0x44 number of parts +0x48 at most 8000 bytes of the record
 
        names (36):     machine, then pairs of title index and name; one record for each text counter
        catalog (32):   8 bytes, then an entry for each counter: its size, flags, type, time base, scale, and its names
@@ -27,13 +25,13 @@
    1. create_file writes the names and the catalog with stamps derived from the log's start and flushes them. From then
       on the file is a valid log without samples. A circular log becomes a ring after this point, so that its catalog is
       never overwritten.
-   2. The first blg_append sets the stamps of the names and the catalog to 2 us and 1 us before its sample, as Windows
-      does.
+   2. The first blg_append sets the stamp of the names to 2 us before its sample and the stamp of the catalog to 1 us
+      before it, as Windows does.
    3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all of them or
       none. The events stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the
       sample is lost, its events are counted in EventsLost, and the file remains complete.
-   4. blg_continue appends to an existing file, using the file's instance GUID, if the file's catalog is identical to
-      that of the new log.
+   4. If the catalog of an existing file is identical to that of the new log, blg_continue appends to the file and uses
+      the file's instance GUID.
 
    After a crash, the file ends in one of the following ways, and blg_continue handles it like this:
    - Inside a buffer, or in buffers of zeros (reserved space): etl_file_continue removes the partial buffer and the
@@ -49,7 +47,7 @@
    - An instance of a wildcard counter stores its MultiCount only if it is above 1. Otherwise the field is 0, as in
      PDH's logs. Instances without a value are omitted.
    - log_options.comment is not stored, because the format has no field for it.
-   - Stamps are local FILETIMES of whole milliseconds. The bias at the start applies to the whole file, so that stamps
+   - Stamps are local FILETIMEs of whole milliseconds. The bias at the start applies to the whole file, so that stamps
      never go back and readers can convert them to UTC without ambiguity. The container's times are UTC.
    - Text counters are written as whole objects with one counter; the name records contain their names.
    - No summary (35) is written at the end, because its layout for counter logs is unknown and readers do not need
@@ -105,7 +103,8 @@ static HRESULT compare_part(const char *path, const struct etl_record *event, co
                            counters);
 }
 
-/* Reads events up to the end of the catalog and compares it. S_FALSE: the file ends before the end of the catalog. */
+/* Reads events up to the end of the file's catalog, and compares that catalog with `catalog`. S_FALSE: the file ends
+   before the end of the catalog. */
 static HRESULT compare_catalog(const char *path, struct etl_reader *reader, const struct blg_bytes *catalog,
                                size_t counters, uint8_t instance[16])
 {
@@ -155,8 +154,8 @@ static bool is_whole(const uint8_t *buffer)
 }
 
 /* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. Such a file ends
-   inside the first buffer, or has the complete first buffer (and therefore a readable header), at most one more buffer,
-   and zeros. */
+   inside the first buffer. Or it consists of the complete first buffer (and therefore has a readable header), at most
+   one more buffer, and zeros. */
 static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 {
     uint8_t *buffer = memory_alloc(BLG_BUFFER_SIZE);
@@ -209,8 +208,8 @@ static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog
 /* Opens the log at `path` to append after its last complete sample. Its catalog must be identical to `catalog`. The
    next flush removes what a crash left after that sample. S_FALSE: the file does not exist, or it ends before the end
    of its catalog (it was never longer, or was truncated). The caller then restarts it, because it has no samples.
-   E_INVALIDARG: it has other counters, or is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not such a log, or
-   is corrupt in a way that a crash cannot cause. */
+   E_INVALIDARG: it has other counters, or is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not a log of this
+   format, or is corrupt in a way that a crash cannot cause. */
 static HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
                             size_t counters, struct blg_old *out)
 {

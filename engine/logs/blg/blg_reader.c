@@ -406,8 +406,8 @@ static HRESULT read_objects(struct blg_reader *r)
     return S_OK;
 }
 
-/* Assigns columns to the catalog's counters in their order. `at` points to the sample's items. The items of objects
-   define the objects' counters. NULL: there is no sample, so objects have no counters. */
+/* Assigns columns to the catalog's counters, in the order of the catalog. `at` points to the sample's items. The items
+   of objects define the objects' counters. NULL: there is no sample, so objects have no counters. */
 static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8_t *end)
 {
     const bool find = r->base.counters.count != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses and formats counter paths, and numbers instances of the same name. A hash table stores the numbers, so that
-   thousands of equal names take no longer than different names. */
+/* Parses and formats counter paths, and numbers instances that have the same name. A hash table stores the numbers, so
+   that thousands of equal names take no longer than different names. */
 #include "engine/logs/counter_path.h"
 
 #include "engine/base/error.h"

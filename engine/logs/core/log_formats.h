@@ -52,8 +52,8 @@ void log_reader_warn(struct log_reader *r, const char *format, ...) PRINTF_LIKE(
 /* Frees the strings in `info`, the counters and the warnings, but not r. */
 void log_reader_free_base(struct log_reader *r);
 
-/* Returns E_INVALIDARG with a text if there is a wildcard counter. Called by formats that cannot store changing
-   instances. */
+/* Returns E_INVALIDARG with an error message if there is a wildcard counter. Called by formats that cannot store
+   changing instances. */
 HRESULT log_refuse_wildcards(const char *path, const struct log_counter *counters, size_t count);
 
 extern const struct log_reader_functions log_text_reader;

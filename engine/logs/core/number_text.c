@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes and reads the numbers of text logs, usually without printf and strtod.
 
-   Writing, "%.20g". A double is m * 2^e with m below 2^53, so 128-bit integers can compute its decimal digits exactly:
+   Writing (as "%.20g"). A double is m * 2^e with m below 2^53, so 128-bit integers can compute its decimal digits
+   exactly:
    - Whole numbers are converted directly.
    - For other numbers of 1 or more, the fraction is multiplied by the power of ten that results in 20 digits in total.
    - For numbers below 1, there are two chunks of ten digits. The second chunk is computed from the remainder of the
@@ -194,7 +195,7 @@ ALWAYS_INLINE size_t put_nineteen(char *at, uint64_t value)
 }
 
 /* Returns quotient + 1 if the remainder is above half of the divisor, or if it is half and the quotient is odd;
-   otherwise the quotient. Without a branch, because half of the numbers are rounded up. */
+   otherwise the quotient. Avoids a branch, which could not be predicted, because half of the numbers are rounded up. */
 #define ROUNDED(quotient, remainder, half) ((quotient) + ((remainder) > (half) - ((quotient)&1)))
 
 /* Writes whole + fraction / 2^bits, where 1 <= whole < 2^52 and 0 < fraction. */
@@ -449,8 +450,8 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     return true;
 }
 
-/* Returns the upper 64 bits of v * 2^*up, whose highest bit is set. Without a branch, because numbers with
-   20 digits are on both sides of 2^64. */
+/* Returns the upper 64 bits of v * 2^*up, whose highest bit is set. Avoids a branch, which could not be predicted,
+   because numbers with 20 digits are on both sides of 2^64. */
 ALWAYS_INLINE uint64_t top_word(uint128 v, int *up)
 {
     const uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
@@ -460,8 +461,8 @@ ALWAYS_INLINE uint64_t top_word(uint128 v, int *up)
     return first << shift | second >> 1 >> (63 - shift);
 }
 
-/* Computes v * 10^-power; v can be slightly too small if digits after it were cut off. False: the result is too close
-   to the midpoint between two doubles. */
+/* Computes v * 10^-power; v can be slightly too small if the number has more digits than v. False: the result is too
+   close to the midpoint between two doubles. */
 ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
 {
     enum { BEHIND = 64 - DOUBLE_BITS, HALF = 1 << (BEHIND - 1) };
@@ -519,7 +520,7 @@ static bool double_if_exact(const struct decimal *d, double *out)
     return by_integers(d, out);
 }
 
-/* Returns whether the eight characters (the first in the lowest byte) are digits. Then the upper half of each byte is
+/* Returns whether the eight characters (the first in the lowest byte) are digits. The upper half of a digit's byte is
    3, and is still 3 after 6 is added to the byte. */
 ALWAYS_INLINE bool are_digits(uint64_t eight)
 {
@@ -576,8 +577,8 @@ ALWAYS_INLINE uint64_t first_digits(uint64_t eight, unsigned count)
 
 enum { USUAL_BEFORE = 8, USUAL_BEHIND = 24, USUAL_ROOM = USUAL_BEFORE + 1 + USUAL_BEHIND + 1 };
 
-/* Reads the form of nearly all numbers in logs, eight characters at a time: up to eight digits, a point, up to 24
-   digits, and an exponent. NULL: the number has another form. */
+/* Reads a number in the form that nearly all numbers in logs have, eight characters at a time: up to eight digits, a
+   point, up to 24 digits, and an exponent. NULL: the number has another form. */
 ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point, double *out)
 {
     if (end - at < USUAL_ROOM)
@@ -684,7 +685,8 @@ static double long_way(const struct decimal *d, const char *first, const char *e
             more |= *first != '0';
     }
     if (more)
-        text[length++] = '1'; /* stands for the digits that were cut off, so that the number is not taken for a tie */
+        text[length++] = '1'; /* stands for the digits that were cut off, so that the number is not mistaken for a
+                                 tie */
     const int64_t exponent = (int64_t)d->exponent + d->digits - (int64_t)length;
     text[length++] = 'e';
     uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A container file while it is written. etl_file.c manages its buffers, and etl_events.c packs single events into them.
-   Also declares the decompression. */
+/* The state of a container file that is being written. etl_file.c manages its buffers, and etl_events.c packs single
+   events into them. Also declares the decompression function. */
 #ifndef OPENPLA_ETL_CONTAINER_H
 #define OPENPLA_ETL_CONTAINER_H
 
@@ -26,7 +26,7 @@ struct etl_file {
        in the file. */
     uint64_t taken;
     bool full;    /* no more events are added to `buffer`, even if they fit */
-    bool given;   /* `buffer` was added as a whole; its header was not created here */
+    bool given;   /* `buffer` was added as a whole, together with its header, by etl_file_add_buffer */
     bool changed; /* something changed since the last flush */
     bool torn;    /* a failed write left bytes after the last buffer */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs single events into the buffers of a container: all events of a call or none. A new buffer is first written with
-   a header that counts no events. A full disk is detected at this point. The header that counts the events is written
-   after all earlier buffers are in the file. */
+/* Packs single events into the buffers of a container. A call adds either all of its events or none. A new buffer is
+   first written with a header that counts no events. A full disk is detected at this point. The header that counts the
+   events is written after all earlier buffers are in the file. */
 #include "engine/base/file.h"
 #include "engine/logs/etl/etl_container.h"
 
@@ -43,7 +43,7 @@ static void put_events(uint8_t *at, const struct etl_event *events, size_t count
 }
 
 /* Writes the events into `new_buffers` new buffers after the current one, with headers that count no events. The last
-   of them stays in e->spare. */
+   new buffer stays in e->spare. */
 static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
     HRESULT hr = etl_container_cut_torn_end(e);
@@ -64,7 +64,7 @@ static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *event
     return hr;
 }
 
-/* Writes the headers of the new buffers again, now with the events that write_uncounted has written. */
+/* Writes the headers of the new buffers again. Now they count the events that write_uncounted has written. */
 static HRESULT count_written(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
     HRESULT hr = S_OK;
@@ -95,7 +95,7 @@ static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_even
     HRESULT hr = write_uncounted(e, events + here, count - here, new_buffers);
     if (FAILED(hr)) {
         e->log.end_utc = old.log.end_utc;
-        (void)etl_container_cut_torn_end(e); /* if this fails, it is tried again with the next growth and flush */
+        (void)etl_container_cut_torn_end(e); /* if this fails, the next growth and the next flush try again */
         return hr;
     }
     put_events(e->buffer + e->head.used, events, here);

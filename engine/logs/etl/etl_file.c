@@ -2,10 +2,11 @@
 /* Writes .etl containers.
 
    The file is a complete log after every write call: the events of a buffer are written before the header that counts
-   them, and the log file header's number of buffers is written last. Therefore a reader between any two calls, or after
-   a crash, finds complete buffers with complete events. The layouts are those of Windows 8 and later, 64-bit;
-   BuffersWritten, EndTime and the losses are updated at each flush. In a circular log, the writer returns to the ring's
-   first buffer when the file has its maximum size. Readers find the order of the buffers by their sequence numbers. */
+   them, and the log file header's number of buffers is written last. Therefore a reader that opens the file between two
+   calls, or after a crash, finds complete buffers with complete events. The layouts are those of 64-bit Windows 8 and
+   later. BuffersWritten, EndTime and the losses are updated at each flush. In a circular log, the writer returns to the
+   ring's first buffer when the file has its maximum size. Readers find the order of the buffers by their sequence
+   numbers. */
 #include "engine/logs/etl_file.h"
 
 #include "engine/base/debug_trace.h"
@@ -78,7 +79,7 @@ static HRESULT put_header(const struct etl_log *log, uint8_t *buffer)
     return S_OK;
 }
 
-/* Creates a container without a file. NULL: out of memory, with a text. */
+/* Creates a container without a file. NULL: out of memory, with an error message. */
 static struct etl_file *etl_container_new(const char *path, uint32_t size)
 {
     struct etl_file *e = memory_zero(1, sizeof *e);
@@ -433,7 +434,7 @@ HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_bu
     e->changed = true;
     if (FAILED(hr)) {
         e->written = replaces ? 0 : e->written;
-        (void)etl_container_cut_torn_end(e); /* if this fails, it is tried again with the next growth and flush */
+        (void)etl_container_cut_torn_end(e); /* if this fails, the next growth and the next flush try again */
         return hr;
     }
     etl_container_swap(e);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum { SYSTEM_HEAD = 0x20, NAMES_AT_32 = 0x110, NAMES_AT_64 = 0x118, ZONE_NAME_UNITS = 32 };
-/* Fields of TRACE_LOGFILE_HEADER. In the 32-bit form, all fields after the two name pointers are SHIFT_32 bytes
-   lower. */
+/* Fields of TRACE_LOGFILE_HEADER. In the 32-bit form, the offsets of all fields after the two name pointers are lower
+   by SHIFT_32 bytes. */
 enum {
     SIZE_AT = 0x00,
     VERSION_AT = 0x04,
@@ -244,7 +244,7 @@ static int64_t scale(int64_t ticks, int64_t to, int64_t from)
     if (to == from) /* the usual case; the divisions below would take a tenth of the time that reading an event takes */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
-    /* Multiplied as doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */
+    /* This multiplies doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */
     const int64_t rest = ticks % from;
     return (int64_t)(whole + (uint64_t)(int64_t)((double)rest * (double)to / (double)from));
 }

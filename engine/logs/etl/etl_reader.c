@@ -159,8 +159,8 @@ static bool head_is_sane(const struct etl_reader *r, const struct etl_buffer_hea
     return head->used <= head->size && (r->packed || offset == 0 || head->size == r->step);
 }
 
-/* Searches for the next header after a corrupt one in a file with buffers of different sizes. *offset becomes its
-   position, or the end of the file. */
+/* In a file with buffers of different sizes, searches for the next valid header after a corrupt one. *offset becomes
+   its position, or the end of the file. */
 static HRESULT find_next_head(struct etl_reader *r, uint64_t *offset)
 {
     uint8_t *window = memory_alloc(SCAN_WINDOW);
@@ -398,8 +398,8 @@ static HRESULT stream_unpack_buffer(struct etl_reader *r, struct stream *s, cons
     return S_OK;
 }
 
-/* Reads the buffer at `place` into the stream. The result is an empty buffer if the file now has a different one there,
-   as in a circular log that is being written. */
+/* Reads the buffer at `place` into the stream. If the file now has a different buffer at this position, as in a
+   circular log that is being written, the result is an empty buffer. */
 static HRESULT stream_load_buffer(struct etl_reader *r, struct stream *s, const struct place *place)
 {
     const bool packed = (place->flags & ETL_FLAG_COMPRESSED) != 0;

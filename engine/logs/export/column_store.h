@@ -33,7 +33,7 @@ uint64_t column_store_samples(const struct column_store *s);
 /* Returns the number of samples in each part except the last one. */
 size_t column_store_part_rows(const struct column_store *s);
 /* Reads a part of a column; part 0 has the first samples. Several parts can be used at the same time with different
-   readers, 0 to 3. A part is valid until the next call with the same reader. Call this only after the last
+   reader numbers (0 to 3). A part is valid until the next call with the same reader. Call this only after the last
    column_store_next. */
 enum { COLUMN_READERS = 4 };
 HRESULT column_store_read(struct column_store *s, unsigned reader, size_t column, uint64_t part,

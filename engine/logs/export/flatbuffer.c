@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes FlatBuffers from their end to their beginning.
 
-   A table begins with the distance back to its vtable, which has 16-bit numbers: its own size, the table's size, and
-   for each slot the distance of the field from the table's beginning, or 0. A reference is the forward distance to its
-   target. Numbers are little-endian and aligned to their size. All places are counted from the end, so the buffer's
-   total length must be a multiple of 8, the largest alignment. */
+   A table begins with the distance back to its vtable. The vtable consists of 16-bit numbers: its own size, the table's
+   size, and for each slot the distance of the field from the table's beginning, or 0. A reference is the forward
+   distance to its target. Numbers are little-endian and aligned to their size. All places are counted from the end, so
+   the buffer's total length must be a multiple of 8, the largest alignment. */
 #include "engine/logs/export/flatbuffer.h"
 
 #include "engine/base/memory.h"

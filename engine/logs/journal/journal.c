@@ -305,7 +305,7 @@ static HRESULT append_entry(const char *folder, const struct journal_entry *e)
     return hr;
 }
 
-/* Reports dropped events. `count` 0: the first one is being dropped now. */
+/* Reports dropped events. `count` is their number; 0: the first event is being dropped now. */
 static HRESULT append_dropped(const char *folder, const struct journal_entry *e, uint64_t count)
 {
     char process[16], rate[16], times[24];

@@ -235,7 +235,7 @@ static void name_cut(struct text_buffer *b, size_t bytes)
     b->text[b->length] = 0;
 }
 
-/* Avoids suffixes that belong to other types. A reader would take a metric with such a suffix for a part of another
+/* Avoids suffixes that belong to other types. A reader would mistake a metric with such a suffix for a part of another
    metric. */
 static void name_avoid_suffixes(struct text_buffer *b, const struct metric_form *form)
 {
@@ -314,8 +314,8 @@ static bool add_decimal(struct text_buffer *b, int64_t value, int64_t divisor)
     return true;
 }
 
-/* Adds the double that has these bits. It is multiplied by `factor` and divided by `divisor` only one time each, so
-   that 12.5 % becomes exactly 0.125. */
+/* Adds the double that has these bits. It is multiplied by `factor` once and divided by `divisor` once, so that 12.5 %
+   becomes exactly 0.125. */
 static bool add_computed(struct text_buffer *b, const struct metric_scale *scale, int64_t bits)
 {
     double value;

@@ -2,12 +2,12 @@
 /* Writes performance logs as OpenMetrics text 1.0 with timestamps, which `promtool tsdb create-blocks-from openmetrics`
    turns into blocks of Prometheus.
 
-   OpenMetrics requires that all points of a series are consecutive, and that all series of a family are consecutive. A
-   log, however, has one sample after the other, and each sample has a point of every series. Therefore samples are
-   collected (column_store.h: in at most STORE_BYTES of memory, then in a temporary file), and log_writer_close writes
-   them family by family. Names, units and labels are those of openpla serve (metric_form.h, metric_family.h), so that
-   the exported data continue the series that Prometheus scrapes. Raw values are exported. A log that has only computed
-   values (a text log) becomes gauges with other names.
+   OpenMetrics requires that all points of a series are consecutive, and that all series of a family are consecutive. In
+   a log, however, each sample has a point of every series. Therefore samples are collected (column_store.h: in at most
+   STORE_BYTES of memory, then in a temporary file), and log_writer_close writes them family by family. Names, units and
+   labels are those of openpla serve (metric_form.h, metric_family.h), so that the exported data continue the series
+   that Prometheus scrapes. Raw values are exported. A log that has only computed values (a text log) becomes gauges
+   with other names.
 
    A column of the log is not always one series. When an svchost process exits, svchost#3 can become a different
    process. The log shows which process it is if it has the counter ID Process. Therefore a column is split into runs of
@@ -38,8 +38,8 @@ enum { READ_TIME, READ_VALUE, READ_PROCESS, READ_THREAD }; /* numbers of readers
 struct om_column {
     struct metric_form form;
     size_t counter, family;
-    size_t stored; /* its column in the store; NO_COLUMN: it has no metric, and is not an ID column that another column
-                      needs */
+    size_t stored; /* its column in the store; NO_COLUMN: not stored (it has no metric, and other columns do not need it
+                      as an ID) */
     size_t process, thread; /* columns in the store with the instance's ID Process and ID Thread; or NO_COLUMN */
     const char *computer;   /* without backslashes; "": unknown */
     char *instance;         /* "parent/name#index"; NULL: none */
@@ -173,7 +173,7 @@ static HRESULT om_add_column(struct om_log *log, const struct log_counter *count
 }
 
 /* Returns a hash of the counter's instance, which is the same for all counters of the instance. Merged logs can contain
-   an instance with raw and with computed values; these get different hashes. */
+   both raw and computed values of an instance; these get different hashes. */
 static uint64_t om_hash_instance(const struct log_counter *c)
 {
     struct log_counter instance = *c;
@@ -207,7 +207,7 @@ static size_t om_stored(struct om_log *log, size_t at)
     return log->columns[at].stored;
 }
 
-/* Finds the column ID Process or ID Thread for each column's instance. */
+/* For each column, finds the column that contains the ID Process or ID Thread of the same instance. */
 static void om_find_ids(struct om_log *log, const struct log_counter *counters, const char *name,
                         struct om_hashed *room)
 {
@@ -229,7 +229,7 @@ static void om_find_ids(struct om_log *log, const struct log_counter *counters, 
     }
 }
 
-/* Omits _Total if the family has the instances of which it is the sum, as openpla serve does. */
+/* Like openpla serve, omits _Total if the family has the instances of which it is the sum. */
 static void om_drop_totals(struct om_log *log, struct om_hashed *room)
 {
     size_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts translated names to the form in which they are compared. Tables recorded in a console have lost accents, and
-   users type names with other space characters and apostrophes than Windows. */
+   users type other space characters and apostrophes than Windows uses. */
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"
 

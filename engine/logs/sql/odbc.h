@@ -70,9 +70,9 @@ struct odbc_string {
     char *open;   /* the string without its secret attributes, which can be shown and stored anywhere */
     char *secret; /* the secret attributes as a connection string, or "" */
 };
-/* Parses the text up to the first '!' outside braces or up to its end; *end is this position. E_INVALIDARG with a text
-   that contains the attribute's name, or its number if it has no valid name, but never a value; E_OUTOFMEMORY. After a
-   failure, all members of *out are NULL. */
+/* Parses the text up to the first '!' outside braces or up to its end; *end is this position. E_INVALIDARG with an
+   error message that contains the attribute's name, or its number if it has no valid name, but never a value;
+   E_OUTOFMEMORY. After a failure, all members of *out are NULL. */
 HRESULT odbc_string_parse(const char *text, struct odbc_string *out, const char **end);
 /* Returns the attributes of `text`, and those attributes of `more` that `text` does not have. *out is from
    memory_alloc. */

@@ -152,7 +152,7 @@ static void set_failure(struct sql_log *log, HRESULT hr)
     lock_leave(&log->lock);
 }
 
-/* Handles a commit of `written` samples: ends an outage. The lock is held. */
+/* Called after a commit of `written` samples. If there was an outage, this ends it. The lock is held. */
 static void end_outage(struct sql_log *log, uint64_t written)
 {
     char from[SQL_TIME_UNITS], to[SQL_TIME_UNITS];

@@ -318,7 +318,7 @@ void sql_set_free(struct sql_set *s)
     }
 }
 
-/* Sets a time as char(24), with the NUL that Windows appends if the database can store it. */
+/* Sets a time as char(24). Like Windows, appends a NUL, but only if the database can store it. */
 static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
 {
     char text[SQL_TIME_UNITS];
@@ -496,8 +496,8 @@ static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, 
     return SUCCEEDED(hr) ? insert_rest(s) : hr;
 }
 
-/* Updates the log set's row, as the first statement of a transaction. It takes SQLite's write lock immediately, so that
-   two logs in one database wait for each other instead of failing. */
+/* Updates the log set's row, as the first statement of a transaction. This statement takes SQLite's write lock
+   immediately, so that two logs in one database wait for each other instead of failing. */
 static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
 {
     int64_t latest = first->utc;

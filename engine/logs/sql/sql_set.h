@@ -60,7 +60,8 @@ struct sql_slots {
     size_t mask;
     /* Protected by the lock, because another thread lists the slots. */
     struct lock lock;
-    struct sql_slot_entry **entries; /* the first slots are those of the single counters, in their order */
+    struct sql_slot_entry **entries; /* the first slots are those of the single counters, in the order of the
+                                        counters */
     size_t count, capacity;
 };
 

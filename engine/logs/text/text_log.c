@@ -5,8 +5,8 @@
    path. Each sample is a row: the local time with the bias at that time, MM/DD/YYYY hh:mm:ss.mmm in every locale, and
    the numbers as "%.20g". Every cell is quoted, and rows end with CR LF. PDH does not define the following details; we
    decided:
-   - A missing value is written as a space, " ". So are infinities and NaNs, because readers of these files do not
-     accept them as numbers.
+   - A missing value is written as a space, " ". Infinities and NaNs are written in the same way, because readers of
+     these files do not accept them as numbers.
    - A quotation mark in a name is doubled. A control character in a name becomes a space, so that a row remains one
      line.
    - Names are in the ANSI code page (text_ansi.h); characters that it lacks become '?'.
@@ -42,7 +42,7 @@ static HRESULT not_a_log(const char *path)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot append to '%s': not a PDH text log", path);
 }
 
-/* Returns whether all cells after the first one are equal. */
+/* Returns whether both header rows have the same cells after the first one. */
 static bool same_columns(const struct text_header *a, const char *a_end, const struct text_header *b, const char *b_end)
 {
     if (!a->names || !b->names)
@@ -84,9 +84,10 @@ static bool is_whole_row(const struct text_row *row, char separator, size_t coun
     return cells == counters + 1;
 }
 
-/* Finds the end of an existing text log to continue it, wherever a crash truncated it. `header` is the header row for
-   the new samples, with CR LF. A missing file is not a failure. E_INVALIDARG: the file has other counters, or has them
-   in another form because another program saved it. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not a text log. */
+/* Finds the position at which to continue an existing text log. A crash may have truncated the log at any position.
+   `header` is the header row for the new samples, with CR LF. A missing file is not a failure. E_INVALIDARG: the file
+   has other counters, or has them in another form because another program saved it.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not a text log. */
 static HRESULT text_append_find_end(const char *path, const char *header, size_t length, size_t counters,
                                     struct text_end *out)
 {
