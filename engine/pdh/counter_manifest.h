@@ -11,11 +11,11 @@ struct counter_manifest {
     bool has_events; /* the manifest also has event providers, which manifest_xml_read reads */
 };
 
-/* Reads all Perflib providers of a manifest, possibly none. Reads the English names and help if the manifest has that
-   culture. Fails with MANIFEST_INVALID and a message that names line, element, attribute and value; *out is then empty.
+/* Reads all Perflib providers of a manifest, possibly none. Names and help are in English if the manifest has English
+   strings. Fails with MANIFEST_INVALID and a message that names line, element, attribute and value; *out is then empty.
    Adds a warning to `warnings` (may be NULL) for each ignored element or attribute. */
 HRESULT counter_manifest_read(const void *xml, size_t size, struct texts *warnings, struct counter_manifest *out);
-/* Does the same for a file. The error message begins with the path. */
+/* Like counter_manifest_read, for a file. The error message begins with the path. */
 HRESULT counter_manifest_load(const char *path, struct texts *warnings, struct counter_manifest *out);
 void counter_manifest_free(struct counter_manifest *m);
 

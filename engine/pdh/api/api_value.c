@@ -18,7 +18,7 @@ PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH
     return ERROR_SUCCESS;
 }
 
-/* Returns a function's result for the status of a value. */
+/* Returns the result of a PDH function for a value that has this status. */
 static PDH_STATUS status_of_value(DWORD status)
 {
     switch (status) {
@@ -89,8 +89,8 @@ static size_t value_count(const struct counter *c)
     return c->is_wildcard ? c->newer_items.count : 1;
 }
 
-/* Adds the instance's name as Windows does: equal names have no numbers and differ only in their order (decision
-   127). */
+/* Adds the instance's name as Windows does: equal names get no numbers, so only their order distinguishes them
+   (decision 127). */
 static void *add_name(struct api_block *block, const struct counter *c, size_t i)
 {
     size_t length;

@@ -641,8 +641,8 @@ HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct
     *utc = clock_utc();
     *cells = q->cells;
     PDH_STATUS status = q->columns.count ? q->pdh->PdhCollectQueryData(q->handle) : 0;
-    /* PDH_NO_DATA means that no counter has a value now. The log gets a row nevertheless, which shows that the
-       instances no longer existed. */
+    /* PDH_NO_DATA means that no counter has a value now. The log nevertheless gets a row. It shows that the instances
+       no longer existed. */
     HRESULT hr = (DWORD)status == PDH_NO_DATA ? S_OK : pdh_result(status, "PdhCollectQueryData");
     TRACE_STEP(pdh, "sample of %zu columns: 0x%08X", q->columns.count, (unsigned)status);
     for (size_t i = 0; i < q->columns.count && SUCCEEDED(hr); i++) {

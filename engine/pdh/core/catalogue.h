@@ -57,9 +57,9 @@ PDH_STATUS catalogue_open_logs(const struct texts *paths, struct catalogue **out
 void catalogue_close(struct catalogue *c); /* NULL is allowed */
 
 bool catalogue_is_real_time(const struct catalogue *c);
-/* Checks that the computer exists in this catalogue. NULL and "" always do; leading backslashes are ignored. The first
-   use of a remote computer connects to it and waits for it. Returns ERROR_SUCCESS, PDH_CSTATUS_NO_MACHINE,
-   PDH_ACCESS_DENIED or PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Checks that the computer exists in this catalogue. NULL and "" are always valid; leading backslashes are ignored. The
+   first use of a remote computer connects to it and waits for its answer. Returns ERROR_SUCCESS,
+   PDH_CSTATUS_NO_MACHINE, PDH_ACCESS_DENIED or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine);
 /* Returns true if the object belongs to `machine`, which catalogue_machine must have accepted. */
 bool catalogue_is_of(const struct catalogue *c, const struct counter_object_type *p, const char *machine);

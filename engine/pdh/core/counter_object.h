@@ -63,7 +63,8 @@ struct counter_object_type {
     bool has_instances;
     const struct counter_schema *counters;
     uint32_t counter_count;
-    uint32_t value_count; /* number of values per instance: the counters' values in their order, then hidden bases */
+    uint32_t value_count; /* number of values per instance: one per counter, in the order of the counters, then the
+                             hidden bases */
     /* The object limits its waits itself, so the caller samples it directly, without a time limit. Types that are not
        constant must set this, because a delayed sample can outlive the type. */
     bool at_once;
@@ -95,7 +96,7 @@ struct counter_object {
     size_t capacity, rows;
     uint64_t present; /* OBJECT_BIT of the counters that have a source on this host OS */
     struct source_time time;
-    FILETIME local_time; /* local time of the sample, as PDH stamps it */
+    FILETIME local_time; /* local time of the sample: the TimeStamp that PDH returns */
     HRESULT result;      /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the sample exceeded the time
                             limit */
     struct counter_object_work *work;  /* query's side: its sampling side */
@@ -138,8 +139,8 @@ void instance_list_release(struct instance_list *list); /* NULL is allowed */
 /* For implementations of `sample`. Starts a new set of rows with all values absent. */
 HRESULT counter_object_set_rows(struct counter_object *o, size_t rows);
 int64_t *counter_object_row(struct counter_object *o, size_t row);
-/* Creates a list of `count` instances and copies their names. Duplicate names get "#1", "#2" ... in their order.
-   Characters that are special in paths are replaced as in instance_name_make_safe. NULL if memory runs out. */
+/* Creates a list of `count` instances and copies their names. Duplicate names get "#1", "#2" ... in the order of the
+   list. Characters that are special in paths are replaced as in instance_name_make_safe. NULL if memory runs out. */
 struct instance_list *instance_list_create(size_t count, const char *const *names, const uint64_t *keys);
 /* Like instance_list_create, for names that are already valid in paths: only numbers duplicates. */
 struct instance_list *instance_list_create_ready(size_t count, const char *const *names, const uint64_t *keys);

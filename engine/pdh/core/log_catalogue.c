@@ -35,7 +35,8 @@ struct log_file {
 
 /* An object of the log files. */
 struct log_object {
-    struct counter_object_type type; /* first, because log_object_sample and the function `raw` cast it */
+    struct counter_object_type type; /* must be the first member, because log_object_sample and the function `raw` cast
+                                        pointers to it */
     struct log_catalogue *catalogue;
     struct counter_schema *schemas;
     int64_t *time_bases;

@@ -364,7 +364,7 @@ void counter_get(struct counter *c, PDH_RAW_COUNTER *newer, PDH_RAW_COUNTER *old
     query_leave(c->query);
 }
 
-/* Begins to replace the older value of each counter by a new value. q->turns is odd until values_end. */
+/* Begins to replace the older value of each counter with a new value. q->turns is odd until values_end. */
 static void values_begin(struct query *q)
 {
     atomic_store_explicit(&q->turns, atomic_load_explicit(&q->turns, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -444,7 +444,7 @@ static void sample_wildcard(struct counter *c)
     raw_value_store(&c->raw[c->query->now], &raw);
 }
 
-/* Takes a sample of the objects in use. *earliest is the UTC time of the first reading. */
+/* Takes a sample of the objects in use. *earliest is the UTC time at which the first object was read. */
 static void sample_objects(struct query *q, int64_t *earliest)
 {
     source_begin(&q->source);

@@ -98,7 +98,7 @@ struct query {
     unsigned now;       /* index of the newest value in `raw` of each counter */
     atomic_uint turns;  /* odd while counters receive new values */
     uint64_t serial;    /* serial of the last counter that was added */
-    int64_t sample_utc; /* UTC FILETIME of the first reading of the last sample */
+    int64_t sample_utc; /* UTC FILETIME at which the last sample read its first object */
     /* The thread that collects every few seconds (PdhCollectQueryDataEx). query_destroy ends it. */
     void *collecting;
     void (*end_collecting)(struct query *q);
@@ -114,9 +114,9 @@ void query_destroy(struct query *q);
    instance although the object has none, or names none although the object has instances. */
 PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, struct counter **out);
 void query_remove(struct counter *c);
-/* Takes one sample of every object in use. *time (may be NULL) is the time of the first reading (local FILETIME). Fails
-   with PDH_NO_DATA if the query has no counters, and PDH_NO_MORE_DATA at the end of a log file. Failures of single
-   counters are in the counters' own status. */
+/* Takes one sample of every object in use. *time (may be NULL) is the local FILETIME at which the first object was
+   read. Fails with PDH_NO_DATA if the query has no counters, and PDH_NO_MORE_DATA at the end of a log file. Failures of
+   single counters are in the counters' own status. */
 PDH_STATUS query_collect(struct query *q, int64_t *time);
 
 void query_enter(struct query *q);
@@ -137,8 +137,8 @@ static inline const PDH_RAW_COUNTER *counter_older(const struct counter *c)
 }
 /* Returns the name of the i-th value of a wildcard counter, as in a path; borrowed. */
 const char *counter_item_name(const struct counter_items *items, size_t i);
-/* Does the same without the instance's number ("svchost" for "svchost#1"); the name is the first *length bytes of the
-   result. */
+/* Like counter_item_name, without the instance's number ("svchost" for "svchost#1"). The name is the first *length
+   bytes of the result. */
 const char *counter_item_bare_name(const struct counter_items *items, size_t i, size_t *length);
 /* Returns the position of the newest value of the instance called `name`; SIZE_MAX if the instance has no value. */
 size_t counter_item_find(const struct counter *c, const char *name);

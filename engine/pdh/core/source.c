@@ -170,8 +170,8 @@ void kept_folder_close(struct kept_folder *k)
      reading is repeated only after a lack of memory, because that failure has nothing to do with the file. A file whose
      reading failed is closed, and the next sample opens it again.
 
-   The process list is a part too. Its `figures` select the expensive values per process. Values that an object
-   requested in one sample are read in the next sample from the beginning, because the objects start in any order.
+   The process list is a part too. Its `figures` select the expensive values per process. If an object requested a value
+   in one sample, the next sample reads this value as soon as it reads the list, because the objects start in any order.
    Values that no object requested during a whole sample are no longer read (figures_next).
 
    The struct is reference-counted, because the sampling side of a slow object may outlive its query. */

@@ -108,12 +108,12 @@ void source_hold_begin(struct source *s, struct source_hold *hold, bool must_not
 bool source_may_wait(struct source_hold *hold);
 /* Releases everything that the object holds. */
 void source_hold_end(struct source *s, struct source_hold *hold);
-/* Returns the text of a file in this sample, borrowed until source_hold_end, and the time of its reading (may be NULL).
-   If reading fails, except for lack of memory, every later call in this sample fails without a retry; the next sample
-   opens the file again. Fails with E_PENDING if the call might wait and the hold must not wait. */
+/* Returns the text of a file in this sample, borrowed until source_hold_end, and the time at which it was read (may be
+   NULL). If reading fails, except for lack of memory, every later call in this sample fails without a retry; the next
+   sample opens the file again. Fails with E_PENDING if the call might wait and the hold must not wait. */
 HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
                     struct source_time *time);
-/* Does the same for the processes of this sample. `figures` (process_list.h) selects the values that the caller
+/* Like source_text, for the processes of this sample. `figures` (process_list.h) selects the values that the caller
    needs. */
 HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
                          const struct process_entry **entries, size_t *count, struct source_time *time);

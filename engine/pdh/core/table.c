@@ -27,7 +27,7 @@
       start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, and
       with it all positions that counters have cached. Otherwise a new list is created.
    5. Evaluate (table_fill_rows). Plain rows and aliases run their programs. Subtotals and the total combine the values
-      of plain rows. A counter whose value or base is absent in a row is absent there.
+      of plain rows. In each row, a counter is absent if its value or its base is absent.
    6. Report presence (present_in). A counter exists if an instance has a value for it, or if the host OS is known to
       report its columns (table_know_columns). Without instances all counters exist.
 
@@ -226,7 +226,8 @@ HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
     return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Fills the columns of the single row that come from kernel files. Adds the number of readable files to *read. */
+/* Fills the columns that come from kernel files, in the object's single row. Adds the number of readable files to
+ *read. */
 static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
 {
     struct table_state *t = o->state;

@@ -95,8 +95,8 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
 #define SHARED_OF(rows) SOME_OF(rows, 0, rows##_shared, rows##_values)
 #define MORE_OF(rows)   SOME_OF(rows, rows##_shared, rows##_all - rows##_shared, rows##_all)
 
-/* Initialisers for an object type that is a table, after .name, .index, .help and .has_instances: the rows and their
-   subset, the type of the object's state, and the members of struct table. */
+/* Initialisers for an object type that is a table. They follow .name, .index, .help and .has_instances. The parameters
+   are the rows and their subset, the type of the object's state, and the members of struct table. */
 #define TABLE_OBJECT(rows, which, state_type, gatherer, closer, columns_origin)                                        \
     which(rows), .sample = table_sample, .close = table_close, .state_size = sizeof(state_type),                       \
                  .table = &(const struct table)                                                                        \
@@ -104,7 +104,7 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
         .origin = (columns_origin), .columns = rows##_columns, .column_count = rows##_width, .gather = (gatherer),     \
         .close = (closer)                                                                                              \
     }
-/* Does the same for an object without instances and columns: all values come from kernel files. */
+/* Like TABLE_OBJECT, for an object without instances and columns: all values come from kernel files. */
 #define KERNEL_FILE_OBJECT(rows) .tries_at_once = true, TABLE_OBJECT(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
 
 #endif

@@ -270,7 +270,7 @@ ULONG WINAPI PerfQueryCounterData(HANDLE query, struct pcq_data *data, DWORD byt
     return ask_query(query, PCQ_QUERY_DATA, data, bytes, actual);
 }
 
-/* Adds or removes counters. Each counter's own status has its result. */
+/* Adds or removes counters. The result for each counter is the status in its block. */
 static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *counters, DWORD bytes, bool add)
 {
     struct consumer_query *q = query_of(query);

@@ -27,9 +27,9 @@
    - A record that is being filled has live == 0 and is skipped.
    - A record may be deleted and recreated during the copy. The first half of the copy is then old and the second half
      new. To detect this, begin_record clears `live` and increments `generation` before it writes the rest. The reader
-     copies generation and live in one 64-bit word before the rest of the record, and after the copy compares its
-     generation with the section's (drop_torn). If the generation has changed, the copied record is marked as not live.
-     The static assertion below keeps both members in one word.
+     copies generation and live in one 64-bit word before the rest of the record. After copying, it compares the copied
+     generation with the one that is now in the section (drop_torn). If the generation has changed, the copied record is
+     marked as not live. The static assertion below keeps both members in one word.
    - Values of one instance may be from slightly different times, as on Windows.
 
    What a crash leaves. The slot remains SLOT_USED, and the section exists as long as a reader has it open. Readers drop

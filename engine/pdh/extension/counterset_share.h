@@ -65,8 +65,8 @@ const int64_t *counterset_values(const struct counterset_record *instance);
 char *counterset_text(const char *name, size_t bytes);
 
 /* The countersets of running Perflib providers. Each provider has a section, and a directory lists the providers. The
-   provider's process writes its section, and every process can read it. Neither trusts the shared memory: readers copy
-   a section before they check it, and providers keep their bookkeeping in private memory. */
+   provider's process writes its section, and every process can read it. Neither side trusts the shared memory: readers
+   copy a section before they check it, and providers keep their bookkeeping in private memory. */
 enum { COUNTERSET_PROVIDERS = 256 };
 
 /* Functions for the provider. Not thread-safe. */

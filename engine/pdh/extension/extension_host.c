@@ -63,10 +63,10 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    and sets the answer signal. The client considers the request answered if reply == request. The client has at most one
    unanswered request at a time.
 
-   Copying data. extension_host_fetch_reply reads state, error and size exactly one time, checks size against the size
-   of `data`, and copies the bytes to private memory. All parsing uses the copy, because the host process could change
-   the section at any time, even between a check and the use. The copied bytes may be invalid, but they do not change.
-   The copy is reference-counted, and all queries use it until the next request.
+   Copying data. extension_host_fetch_reply reads state, error and size exactly once, checks size against the size of
+   `data`, and copies the bytes to private memory. All parsing uses the copy, because the host process could change the
+   section at any time, even between a check and the use. The copied bytes may be invalid, but they do not change. The
+   copy is reference-counted, and all queries use it until the next request.
 
    Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock. The
    channel and the process must exist during the wait, so no other thread may restart or park the process during that
@@ -74,8 +74,8 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    takes `hosts.lock` first.
 
    Hangs. A sample waits only for its own short time limit and reports ERROR_TIMEOUT; later samples do the same as long
-   as the request is unanswered. After HUNG_MS the next request terminates the process. It identifies the process by id
-   and start time, so that it never terminates another process with a reused id.
+   as the request is unanswered. After HUNG_MS the next request terminates the process. The client identifies the
+   process by id and start time, so that it never terminates another process with a reused id.
 
    Crashes. When the process has exited, the client drops the channel and never uses it again, because a dying process
    may still write to it. The next process gets a new section with a new random name. extension_host_delay_restart sets
@@ -89,7 +89,7 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    The end. When the last query releases the extension host, the client sets `parked`. The process then exits after
    EXTENSION_PARKED_MS with EXTENSION_EXIT_IDLE, which does not count as a crash. If a query uses the DLL again before
    the process exits, the client clears `parked`. If a request reaches the process just as it exits, take_reply starts
-   the process again, one time. If the client exits, the host process's thread end_with_owner terminates the host
+   the process again, but only once. If the client exits, the host process's thread end_with_owner terminates the host
    process, even if the DLL hangs. The names of section and signals are random, and their security descriptor admits
    only this account and the system, so no other user can impersonate either side. */
 
@@ -105,7 +105,8 @@ struct extension_host {
     size_t users; /* protected by hosts.lock, like `next` */
     struct lock lock;
     struct thread_condition changed; /* wakes the other waiting threads */
-    bool waited_for;                 /* one thread waits without the lock, so the channel and the process must remain */
+    bool waited_for;                 /* a thread waits without the lock, so the channel and the process must not be
+                                        closed */
     char *service, *name;
     struct section *section;
     struct signal *ask, *answer;
@@ -295,7 +296,7 @@ void extension_host_request(struct extension_host *h)
     lock_leave(&h->lock);
 }
 
-/* Waits one time. The caller holds the lock, which this function releases during the wait. E_ABORT: the process has
+/* Waits once. The caller holds the lock, which this function releases during the wait. E_ABORT: the process has
    exited. */
 static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
 {
@@ -349,7 +350,7 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
         if (FAILED(hr) && hr != E_ABORT)
             return hr;
         if (hr == E_ABORT && h->process && !has_answered(h) && extension_host_reap_process(h) && again) {
-            again = false; /* the process was parked and exited at the time of the request */
+            again = false; /* the process was parked, and it exited just when the request was sent */
             extension_host_ask_process(h);
         }
     }

@@ -14,7 +14,8 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 
 /* The registry entries of performance extension DLLs. In native builds the lists are empty. */
 
-/* Lists the services whose key Performance has the values Library, Open, Collect and Close and is not disabled. */
+/* Lists the services that are not disabled and whose key Performance has the values Library, Open, Collect and
+   Close. */
 HRESULT extension_services(struct texts *out);
 /* Lists the English names and help strings as number, string, number, string ... They come from the values Counter and
    Help of Perflib\009 and from the services. Wine has no such table and does not allow programs to write one. Therefore
@@ -67,8 +68,9 @@ HRESULT extension_host_open(const char *service, struct extension_host **out);
    After a crash, the process is restarted only after a pause, which doubles with each crash. */
 void extension_host_request(struct extension_host *h);
 /* Waits for the reply to the last request. `timeout_ms` counts from the time of the request, so that several calls
-   share it. Release *out with extension_reply_release. Fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT), with E_ABORT if
-   the host process exited or cannot be started, or with E_FAIL and a message if the DLL reports a failure. */
+   share one time limit. Release *out with extension_reply_release. Fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT), with
+   E_ABORT if the host process exited or cannot be started, or with E_FAIL and a message if the DLL reports a
+   failure. */
 HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out);
 void extension_reply_release(struct extension_host *h, struct extension_reply *reply); /* NULL is allowed */
 

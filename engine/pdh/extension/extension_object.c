@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time limit in milliseconds for a reply within a sample. The query's other objects are delayed too, but only one time
-   if the DLL hangs. */
+/* Time limit in milliseconds for a reply within a sample. The query's other objects are delayed too, but only once if
+   the DLL hangs. */
 #define ANSWER_MS    300
 /* Maximum per DLL. No well-behaved DLL reaches it, and it keeps a hostile DLL from delaying the others. */
 #define MOST_OBJECTS 1000
-/* Maximum number of objects that are searched for parent instances of one object (for example Process for Thread). */
+/* Maximum number of objects that are searched for the parent instances of one object. For example, Process is searched
+   for the parents of Thread. */
 #define MOST_PARENTS 16
 
 struct extension_object {

@@ -134,7 +134,7 @@ static bool is_physical(const char *root, const char *name)
     size_t length = (size_t)snprintf(path, sizeof path, "%s/sys/block/", root);
     if (length + strlen(name) + 16 > sizeof path)
         return false;
-    /* /sys replaces a slash in a name by '!' */
+    /* /sys replaces a slash in a name with '!' */
     for (; *name; name++)
         path[length++] = *name == '/' ? '!' : *name;
     snprintf(path + length, sizeof path - length, "/device/uevent");
@@ -311,8 +311,8 @@ static HRESULT gather_physical(struct counter_object *o, struct source *source, 
     return table_add_total(&s->table, false, s->disks_known);
 }
 
-/* Returns the first letter of the same device. If it is an earlier letter than `letter`, the total already contains the
-   values of the device. */
+/* Returns the first drive letter that has the same device as `letter`. If that is an earlier letter, the total already
+   contains the values of the device. */
 static size_t first_letter(const struct disk_state *s, size_t letter)
 {
     size_t i = 0;

@@ -22,7 +22,7 @@ struct drm_process {
     size_t engine_count;
     struct drm_memory memory;
 };
-/* A client of a card in one process. Two files of a process may share a client, which is counted only one time. */
+/* A client of a card in one process. Two files of a process may share a client. It is counted only once. */
 struct drm_client {
     uint32_t process, device;
     uint64_t id;
@@ -487,7 +487,7 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
 }
 
 /* Returns the memory of all clients of a card. A client that two processes share, such as a client that a window server
-   passes on, is counted only one time. */
+   passes on, is counted only once. */
 static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
 {
     struct drm_memory sum = {INT64_MIN, INT64_MIN, INT64_MIN};

@@ -47,7 +47,7 @@ static enum idle_depth depth_of(const char *name, const char *end)
     return number == 1 ? IDLE_C1 : number == 2 ? IDLE_C2 : IDLE_C3;
 }
 
-/* Searches the states of all `cpus` again if `key`, which identifies the set of processors, has changed. Fails with
+/* Searches for the states of all `cpus` again if `key` has changed. `key` identifies the set of processors. Fails with
    E_OUTOFMEMORY or E_PENDING. */
 static HRESULT idle_states_follow(struct idle_states *s, struct source_hold *hold, const char *root,
                                   const struct kernel_cpus *cpus, uint64_t key)

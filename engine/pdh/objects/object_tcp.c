@@ -72,7 +72,8 @@ struct tcp_state {
     struct kernel_connections connections;
     uint64_t read_at;                               /* clock_monotonic_ms() of the last reading of the tables */
     enum { UNKNOWN, NOT_COUNTED, COUNTED } waiting; /* whether CurrEstab includes CLOSE_WAIT */
-    bool settled;                                   /* every opening or closing of a connection changes a number */
+    bool settled;                                   /* no connection is being opened or closed, so from now on every
+                                                       opening or closing changes a number */
     bool agrees; /* CurrEstab was equal to the total of `connections`, so none was opened or closed during the
                     reading */
 };
@@ -123,7 +124,7 @@ static struct sockets read_sockets(struct counter_object *o, struct source *sour
     return s;
 }
 
-/* Returns true if CurrEstab includes CLOSE_WAIT, by the kernel's release, such as "6.10.3-amd64". */
+/* Returns true if CurrEstab includes CLOSE_WAIT. This depends on the kernel's release, such as "6.10.3-amd64". */
 static bool kernel_counts_waiting(struct tcp_state *s, const char *root)
 {
     if (s->waiting == UNKNOWN) {
@@ -141,7 +142,7 @@ static bool kernel_counts_waiting(struct tcp_state *s, const char *root)
     return s->waiting == COUNTED;
 }
 
-/* Counts the connections without the tables. False: there may be IPv6 connections. */
+/* Counts the connections without reading the tables. False: there may be IPv6 connections. */
 static bool connections_count_ipv4(struct tcp_state *s, const char *root, const uint64_t figures[FIGURES],
                                    const struct sockets *sockets)
 {
@@ -153,7 +154,8 @@ static bool connections_count_ipv4(struct tcp_state *s, const char *root, const 
     return true;
 }
 
-/* Applies a change of the numbers without the tables. False: the tables must be read. */
+/* Derives the connections from the change of the numbers, without reading the tables. False: the tables must be
+   read. */
 static bool connections_follow(struct tcp_state *s, const uint64_t figures[FIGURES], const struct sockets *sockets)
 {
     const uint64_t opened = figures[ESTABLISHED] - s->before[ESTABLISHED];
@@ -187,8 +189,8 @@ static HRESULT read_tables(struct counter_object *o, struct source *source, bool
 
 /* Counts the connections. Opening a connection increments one of two counts when the opening begins. Closing a
    connection changes the number of established connections, which includes connections in CLOSE_WAIT on newer kernels.
-   Therefore the connections are the same if no connection is being opened or closed and no number has changed. The
-   numbers are read before the tables. */
+   Therefore the connections are unchanged if no number has changed since the previous count and no connection was being
+   opened or closed then. The numbers are read before the tables. */
 static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;

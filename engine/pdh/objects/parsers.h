@@ -31,7 +31,7 @@ struct cifs_part {
     size_t length;
     int64_t figures[CIFS_FIGURES];
 };
-/* Parses the next part from *at on and moves *at past it. The first part is the client itself, each other part is a
+/* Parses the next part from *at on and moves *at past it. The first part is the client itself; every other part is a
    share. Skips other lines. False at the end. */
 bool cifs_next(const char **at, const char *end, struct cifs_part *part);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of the host OS, from /proc, and the choice between these and Wine's processes. */
+/* Lists the processes of the host OS from /proc. Also chooses between this list and the list of Wine's processes. */
 #include "engine/pdh/objects/process_list.h"
 
 #include "engine/base/clock.h"
@@ -15,8 +15,8 @@
 #define TICK 100000 /* 10 ms in units of 100 ns */
 
 /* Reads a file through its open handle, or opens the file and keeps the handle if the limit permits. If `again` is set
-   and the open handle reads nothing, the file is opened again, because another process may have that id. If the handle
-   is not kept, the text is copied to *copy before the file is closed. */
+   and the open handle reads nothing, the file is opened again, because another process may now have this id. If the
+   handle is not kept, the text is copied to *copy before the file is closed. */
 static HRESULT read_file(const char *root, uint32_t id, const char *name, struct kernel_file **file,
                          struct process_kept *kept, bool again, const char **text, size_t *size, char **copy)
 {
@@ -257,14 +257,15 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 /* ---- the list ---- */
 
 /* Most processes, in particular the kernel's threads, do not run between two samples. schedstat shows whether a
-   process's first thread has run since the last reading, and reading it takes a tenth of the time for stat, status and
-   io. If a process has only one thread and this thread has not run, its values are taken from the last reading, because
-   only the process itself changes them. Programs, unlike the kernel's threads, need two more conditions:
+   process's first thread has run since the last reading, and reading it takes a tenth of the time that stat, status and
+   io take. If a process has only one thread and this thread has not run, its values are taken from the last reading,
+   because only the process itself changes them. Programs, unlike the kernel's threads, need two more conditions:
    - The sizes in statm must be the same as before the last reading, because the kernel can take memory from a program
      that does not run, and other programs can increase its memory.
    - The parent must still run, because a process whose parent exits gets another parent. A zombie counts as exited, and
      a process with the parent's id but another start time is not the parent.
-   schedstat is read before the other files. If the process runs in between, the next sample reads them again. */
+   schedstat is read before the other files. If the process runs between these reads, the next sample reads the other
+   files again. */
 
 /* Under Wine, listing /proc is by far the most expensive call of a reading. The kernel reports the last id that it
    assigned and assigns ids in ascending order. Therefore only the names of newer ids are listed, and only if a process
@@ -272,8 +273,8 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 
 #define TICK       100000 /* 10 ms in units of 100 ns */
 #define PAGE       4096
-/* The whole folder is listed at least one time in this number of readings, in case /proc belongs to another PID
-   namespace, whose last id is unrelated to this namespace. */
+/* The whole folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace,
+   whose last id is unrelated to this namespace. */
 #define LIST_EVERY 32
 
 struct followed {
@@ -308,7 +309,7 @@ struct host_list {
     struct kernel_load changes; /* read before the last reading */
     uint64_t certain;           /* all processes with ids up to this one were found; 0: list the whole folder */
     unsigned unlisted;          /* readings since the whole folder was last listed */
-    uint32_t *failed;           /* ids that could not be read; they are tried one more time */
+    uint32_t *failed;           /* ids that could not be read; they are tried once more */
     size_t failed_count, failed_capacity;
     char root[];
 };
@@ -541,7 +542,7 @@ static HRESULT process_list_merge(struct host_list *list, struct reading *r)
 }
 
 /* Returns true if no new id can have become visible since the last reading. The kernel assigns an id before its process
-   becomes visible; therefore, after a new id, the folder is listed one more time. */
+   becomes visible; therefore, after a new id, the folder is listed once more. */
 static bool ids_are_unchanged(const struct host_list *list, const struct kernel_load *now)
 {
     return now->last_id && now->last_id == list->certain && now->last_id == list->changes.last_id &&

@@ -36,7 +36,7 @@ struct thread_entry {
 };
 
 struct process_entry {
-    const char *name;    /* UTF-8, without ".exe"; borrowed from the list until its next read */
+    const char *name;    /* UTF-8, without ".exe"; borrowed until the list is read again */
     uint32_t id, parent; /* ids in the system to which the list belongs; parent 0: unknown */
     uint32_t threads;
     int64_t start;        /* FILETIME UTC; identifies the process together with the id, even if the id is reused */
@@ -89,7 +89,7 @@ struct process_kept {
 
 /* Reads and parses stat; the result is borrowed until the next reading. *kept counts the handles of all processes.
    If the process has exited, its open handle reads nothing; the file is then opened again, because another process may
-   have the id. Fails if no process has it. */
+   now have the id. Fails if no process has it. */
 HRESULT process_files_stat(struct process_files *f, const char *root, struct process_kept *kept,
                            struct process_stat *out);
 /* Reads the requested groups, except the threads, into *e; other values remain unchanged. Values that cannot be read

@@ -409,8 +409,8 @@ static struct list_sizes ask_sizes(void)
     return s;
 }
 
-/* Keeps the sizes if they match the list's number of threads. Otherwise they belong to another list, or this Wine uses
-   another format. */
+/* Keeps the sizes if they match the list's number of threads. Otherwise they belong to another list, or this version of
+   Wine uses another format. */
 static void keep_sizes(struct windows_list *list, struct list_sizes asked)
 {
     ULONG threads = 0;

@@ -16,7 +16,7 @@ struct link_address {
    entry for the machine; this entry takes precedence. Fails with E_INVALIDARG and a message if the port is invalid, or
    E_OUTOFMEMORY; *out is then empty. */
 HRESULT link_address_find(const char *machine, const char *hosts, struct link_address *out);
-/* Does the same with the setting CounterHosts (environment: OPENPLA_COUNTER_HOSTS) as `hosts`. */
+/* Like link_address_find, with the setting CounterHosts (environment: OPENPLA_COUNTER_HOSTS) as `hosts`. */
 HRESULT link_address_of(const char *machine, struct link_address *out);
 void link_address_free(struct link_address *a);
 
@@ -46,7 +46,7 @@ struct link {
    RPC_S_SERVER_UNAVAILABLE when opening, RPC_S_CALL_FAILED when calling, and ERROR_ACCESS_DENIED for a refused
    logon. */
 extern const struct link_kind link_tcp;
-/* Opens such a link to an address with a port; `machine` selects the account. */
+/* Opens a link of the kind link_tcp to an address with a port; `machine` selects the account. */
 HRESULT link_tcp_open(const char *machine, const struct link_address *a, struct link **out);
 
 #ifdef _WIN32

@@ -23,11 +23,11 @@
    this, and pcq_members_of then recreates the members. Therefore pointers to members are valid only until the next
    sample.
 
-   Queries. A client opens a query, adds identifiers to it (counterset, counter or all, instance or pattern), and reads
-   all values with one call. A query is a list of struct pcq_counter without objects. The objects belong to the server,
-   and all clients share them. pcq_query_data finds the countersets of the query's counters, samples each object once
-   with all values that the counters need, finds the members again (the sample may have changed them), and writes the
-   blocks.
+   Queries. A client opens a query, adds identifiers to it (each names a counterset, one or all of its counters, and an
+   instance or a pattern), and reads all values with one call. A query is a list of struct pcq_counter without objects.
+   The objects belong to the server, and all clients share them. pcq_query_data finds the countersets of the query's
+   counters, samples each object once with all values that the counters need, finds the members again (the sample may
+   have changed them), and writes the blocks.
 
    Output. Every method writes with a function that runs twice (block_deliver): the first run only counts the bytes; the
    second run writes them if the client's buffer is large enough. Therefore no buffer is ever partially written, and the
@@ -235,8 +235,8 @@ void pcq_server_close(struct pcq_server *s)
     memory_free(s);
 }
 
-/* Searches for new objects, at most once a second, because clients could trigger endless searches. Fails only with
-   E_OUTOFMEMORY; an extension that does not respond is not a failure. */
+/* Searches for new objects, at most once a second, because clients could otherwise trigger endless searches. Fails only
+   with E_OUTOFMEMORY; an extension that does not respond is not a failure. */
 static HRESULT pcq_sets_refresh(struct pcq_server *s)
 {
     struct catalogue *c = s->query->catalogue;

@@ -13,7 +13,7 @@
 /* Time limit in milliseconds for a computer whose last connection failed. If the computer takes longer to answer, a
    later request finds it available. */
 #define SHORT_WAIT_MS  500u
-/* Time in milliseconds before the connection and thread of an unused computer end. */
+/* Time in milliseconds after which the connection and the thread of an unused computer end. */
 #define IDLE_MS        10000u
 
 struct remote_computer {

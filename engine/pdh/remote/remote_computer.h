@@ -34,8 +34,8 @@ struct remote_set {
 /* Creates the counterset and requests its English name, or its name in the remote computer's language if it has no
    English name. Returns S_FALSE with *out NULL if the counterset has no name. */
 HRESULT remote_set_create(struct link *l, const char *machine, const GUID *guid, struct remote_set **out);
-/* Requests everything else. On failure the counterset is unchanged. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
-   if the answers are inconsistent, or with an error of a method or the link. */
+/* Requests everything except the name. On failure the counterset is unchanged. Fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the answers are inconsistent, or with an error of a method or the link. */
 HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *machine, bool *link_failed);
 void remote_set_free(struct remote_set *s); /* NULL is allowed */
 
@@ -80,7 +80,7 @@ extern const struct catalogue_remote remote_catalogue_functions;
 
 /* A remote computer with counters in use. All queries of this process share one connection and its thread. A computer
    that does not answer therefore delays only the queries that wait for it, and only up to their time limit. After a
-   failure, the computer is not tried again before a pause, which grows from 1 s to 60 s. */
+   failure, the computer is tried again only after a pause, which grows from 1 s to 60 s. */
 
 /* Sets the type of link for computers that are opened from now on; NULL: none. Called at the start of the DLL and by
    tests. Borrowed. */

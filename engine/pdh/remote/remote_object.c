@@ -28,8 +28,8 @@ static HRESULT ask(struct link *l, const char *machine, const GUID *guid, uint32
     return link_ask(l, &call, answer);
 }
 
-/* Requests names in English, or in the remote computer's language if the computer does not support English, like older
-   Windows versions. */
+/* Requests names in English, or in the remote computer's language if the computer does not support English (older
+   Windows versions do not). */
 static HRESULT ask_names(struct link *l, const char *machine, const GUID *guid, uint32_t english, uint32_t local,
                          struct link_answer *answer)
 {
@@ -176,7 +176,7 @@ static HRESULT add_counters(struct remote_set *s, const struct description *d, b
 }
 
 /* Finds the columns from which each visible counter is computed. A fraction without a base becomes a plain number,
-   because PDH would divide it by a different counter. */
+   because PDH would otherwise divide it by a different counter. */
 static void find_columns(struct remote_set *s, const struct description *d)
 {
     for (size_t i = 0; i < d->head.counters; i++) {
