@@ -31,7 +31,8 @@ enum handle_kind { HANDLE_LOG = 1, HANDLE_WRITER, HANDLE_TRACE };
 /* Creates a handle for an object. */
 HRESULT handle_open(enum handle_kind kind, void *object, void **out);
 /* Begins a call: returns the handle's object and reserves it for this call until handle_leave. Fails with
-   HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE) or HRESULT_FROM_WIN32(ERROR_BUSY) and a text that names the function. */
+   HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE) or HRESULT_FROM_WIN32(ERROR_BUSY) and an error message that names the
+   function. */
 HRESULT handle_enter(enum handle_kind kind, const void *handle, const char *function, void **object);
 void handle_leave(const void *handle);
 /* Ends a call like handle_leave, and invalidates the handle. */

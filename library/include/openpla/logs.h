@@ -122,7 +122,7 @@ struct openpla_value {
     const char *text;      /* value of a text counter, otherwise NULL */
     uint32_t status;       /* PDH_CSTATUS_; 0 and 1: the data are valid */
     uint32_t multi_count;
-    bool has_value; /* false: the value is missing, or is a rate without an earlier sample */
+    bool has_value; /* false: the value is missing, or a rate has no earlier sample */
 };
 
 struct openpla_sample {
@@ -132,7 +132,7 @@ struct openpla_sample {
 };
 
 /* Opens a log at its first sample. `path` is a file, whose content determines its format, or "SQL:DSN!SET" for a
-   database, or a name with * and ? for several logs, which are merged by time. Reads the whole log one time to find all
+   database, or a name with * and ? for several logs, which are merged by time. Reads the whole log once to find all
    counters, unless OPENPLA_LOG_STREAM is set or the format lists them at its beginning. `options` may be NULL. */
 OPENPLA_API openpla_result openpla_log_open(const char *path, const struct openpla_log_options *options,
                                             openpla_log **log);
