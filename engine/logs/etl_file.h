@@ -23,9 +23,9 @@ struct etl_file;
 /* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log` contains
    the header's fields; its strings are not kept. log->buffer_size must be whole KB from ETL_SMALLEST_BUFFER to
    ETL_LARGEST_BUFFER. The header's format version, end, counts and pointer size are set by this function, not taken
-   from `log`. `replace`: overwrites an existing file, which is otherwise an error. No file remains after a failure.
-   Errors: those of file_open and file_write; E_INVALIDARG for an invalid buffer size, or if the two names do not
-   fit. */
+   from `log`. `replace`: an existing file is overwritten; without `replace` it is an error. No file remains after a
+   failure. Errors: those of file_open and file_write; E_INVALIDARG for an invalid buffer size, or if the two names do
+   not fit. */
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
 /* Like etl_file_create, but replaces the content of an open file. Takes ownership of the file, even on failure. */
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
@@ -111,8 +111,8 @@ HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
 /* Makes the reader ignore a partial last buffer until it is complete, for a file that is still being written. Call it
    before reading the first event. Fails with E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
-/* Continues with the buffers that were added to the file since its last buffer was read. Buffers that a circular log
-   writes over older ones are not detected. S_FALSE: no new buffers. */
+/* Continues with the buffers that were added to the file since its last buffer was read. Does not detect buffers with
+   which a circular log has overwritten older buffers. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
 void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* in bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */

@@ -100,7 +100,7 @@ bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, co
 /* Returns the length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its
    header. */
 bool etl_event_length(const uint8_t first[8], uint32_t *length);
-/* Returns the offset of an event's time stamp, which can be beyond the end of a truncated event. 0: no stamp. */
+/* Returns the offset of an event's time stamp. In a truncated event, this can be beyond the end. 0: no stamp. */
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
 /* Decodes an event that etl_buffer_event returned; fields that the reader fills in are 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
@@ -113,7 +113,7 @@ extern const GUID etl_event_metadata_class;
    events, with the same time: definitions (EventMetadata), the identity of images (ImageID), and the computer
    (SysConfigEx). */
 bool etl_record_is_metadata(const struct etl_record *e);
-/* Returns whether event a is before event b, which is in another file: a is older, or it has the same time and only a
+/* Returns whether event a is before event b of another file: a is older, or both have the same time and only a
    describes other events. */
 bool etl_record_is_before(const struct etl_record *a, const struct etl_record *b);
 /* Returns the name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
@@ -195,7 +195,7 @@ void etl_log_write_counts(const struct etl_log *log, uint8_t *event);
 int64_t etl_log_utc(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_stamp(const struct etl_log *log, int64_t utc);
 /* Convert a stamp of the file's clock to the TimeStamp of a buffer header, and back. Private loggers and relogging
-   store FILETIMEs there, whatever clock their events use. */
+   store FILETIMEs in buffer headers, whatever clock their events use. */
 int64_t etl_log_buffer_time(const struct etl_log *log, int64_t stamp);
 int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The numbers are copied as a whole. If they were written byte by byte, the compiler would join the bytes of two
-   adjacent numbers into one vector, which takes several times as long. */
+   adjacent numbers into one vector. That takes several times as long. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LITTLE_U16(value) __builtin_bswap16(value)
 #define LITTLE_U32(value) __builtin_bswap32(value)

@@ -39,8 +39,8 @@ HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to);
    no more samples. */
 HRESULT inputs_next(struct inputs *in, size_t *at);
 void inputs_progress(const struct inputs *in, uint64_t *done, uint64_t *total);
-/* Returns how many samples inputs_next has returned from all logs, and the times of the first and the last of them (0:
-   no sample). */
+/* Returns how many samples inputs_next has returned from all logs, and the times of the first and the last returned
+   sample (0: no sample). */
 void inputs_range(const struct inputs *in, uint64_t *samples, int64_t *first, int64_t *last);
 /* Describes how many names of all counters so far were recognized, like names_summary_text. S_FALSE and NULL: all names
    are English, or inputs.names is NULL. */

@@ -51,7 +51,7 @@ void metric_add_label(struct text_buffer *b, bool more, const char *name, const 
 void metric_add_instance(struct text_buffer *b, bool more, const char *instance, const struct log_raw *process,
                          const struct log_raw *thread);
 /* Returns whether an instance is the sum of other instances: "_Total", "0,_Total", "_Total/_Total". If it were
-   exported, sums over the metric would count those instances twice. */
+   exported, a sum over the metric would count the other instances twice. */
 bool metric_is_total(const char *instance);
 /* Removes the index: "svchost#1" becomes "svchost". */
 void metric_cut_index(char *name);

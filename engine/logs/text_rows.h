@@ -32,7 +32,7 @@ struct text_rows {
     size_t begin, end, searched, capacity;
     uint64_t offset, number; /* offset and line number of the row to be returned next */
     uint8_t *raw;            /* bytes of a UTF-16 file that are not decoded yet */
-    size_t raw_rest;         /* number of bytes in it that are an incomplete character */
+    size_t raw_rest;         /* number of bytes at the beginning of `raw` that are an incomplete character */
     bool ended;
 };
 

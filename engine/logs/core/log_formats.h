@@ -25,8 +25,8 @@ struct log_writer {
 
 /* These functions do what the log_reader_ functions in log.h describe. */
 struct log_reader_functions {
-    /* Returns whether the file has this format. `head` contains the first `size` bytes of the file, which are fewer
-       than LOG_HEAD_BYTES only if the file ends there. `head` is NULL if `path` is not a file. */
+    /* Returns whether the file has this format. `head` contains the first `size` bytes of the file: LOG_HEAD_BYTES, or
+       the whole file if it is shorter. `head` is NULL if `path` is not a file. */
     bool (*recognises)(const char *path, const uint8_t *head, size_t size);
     /* Sets the members of struct log_reader that this format uses; the others stay zero. */
     HRESULT (*open)(const char *path, struct log_reader **out);

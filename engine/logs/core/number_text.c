@@ -450,8 +450,8 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     return true;
 }
 
-/* Returns the upper 64 bits of v * 2^*up, whose highest bit is set. Avoids a branch, which could not be predicted,
-   because numbers with 20 digits are on both sides of 2^64. */
+/* Shifts v left by *up bits, so that its highest bit is set, and returns the upper 64 bits. Avoids a branch, which
+   could not be predicted, because numbers with 20 digits are on both sides of 2^64. */
 ALWAYS_INLINE uint64_t top_word(uint128 v, int *up)
 {
     const uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
@@ -468,7 +468,7 @@ ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
     enum { BEHIND = 64 - DOUBLE_BITS, HALF = 1 << (BEHIND - 1) };
     int up;
     const uint64_t n = top_word(v, &up);
-    /* The product has 128 bits, of which the highest or the second highest is set. It is too small by less than 2^64 +
+    /* The product has 128 bits. Its highest or its second highest bit is set. It is too small by less than 2^64 +
        2. This error is the sum of the digits after n, the bits that are cut off here, and the bits that are cut off
        from the inverse. */
     const uint128 low = (uint128)n * inverse_of_five[power - 1].low;

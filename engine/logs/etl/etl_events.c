@@ -82,9 +82,9 @@ static HRESULT count_written(struct etl_file *e, const struct etl_event *events,
     return hr;
 }
 
-/* Writes the new buffers first, because a full disk is detected there. Then writes the events that fit into the current
-   buffer. Last, the headers of the new buffers are updated to count their events, because these events follow those of
-   the current buffer. */
+/* Writes the new buffers first, because a full disk is detected at this point. Then writes the events that fit into the
+   current buffer. Last, the headers of the new buffers are updated to count their events, because these events follow
+   those of the current buffer. */
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {

@@ -107,7 +107,7 @@ struct stream {
     bool cut; /* the file does not contain all of this buffer */
     struct etl_buffer_header head;
     struct etl_record record;
-    int64_t key;   /* for ordering events: the stamp; the log file header comes before everything else */
+    int64_t key;   /* the next event's sort key: its stamp; the log file header comes before all other events */
     bool metadata; /* among equal stamps, events that describe other events come first */
 };
 

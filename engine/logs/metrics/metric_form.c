@@ -70,7 +70,7 @@ static struct metric_form form_counted(const struct log_counter *counter, enum m
         .drops_percent = strcmp(u->base, "ratio") == 0};
 }
 
-/* Returns the form for ticks of a clock, which are exported as seconds. */
+/* Returns the form for ticks of a clock. They are exported as seconds. */
 static struct metric_form form_ticks(const struct log_counter *counter, enum metric_kind kind, const char *note)
 {
     const bool is_100ns = (counter->type & PERF_TIMER_100NS) != 0;

@@ -5,9 +5,9 @@
    OpenMetrics requires that all points of a series are consecutive, and that all series of a family are consecutive. In
    a log, however, each sample has a point of every series. Therefore samples are collected (column_store.h: in at most
    STORE_BYTES of memory, then in a temporary file), and log_writer_close writes them family by family. Names, units and
-   labels are those of openpla serve (metric_form.h, metric_family.h), so that the exported data continue the series
-   that Prometheus scrapes. Raw values are exported. A log that has only computed values (a text log) becomes gauges
-   with other names.
+   labels are the same as in openpla serve (metric_form.h, metric_family.h), so that the exported data continue the
+   series that Prometheus scrapes. Raw values are exported. A log that has only computed values (a text log) becomes
+   gauges with other names.
 
    A column of the log is not always one series. When an svchost process exits, svchost#3 can become a different
    process. The log shows which process it is if it has the counter ID Process. Therefore a column is split into runs of
@@ -172,7 +172,7 @@ static HRESULT om_add_column(struct om_log *log, const struct log_counter *count
     return hr;
 }
 
-/* Returns a hash of the counter's instance, which is the same for all counters of the instance. Merged logs can contain
+/* Returns a hash of the counter's instance. It is the same for all counters of the instance. Merged logs can contain
    both raw and computed values of an instance; these get different hashes. */
 static uint64_t om_hash_instance(const struct log_counter *c)
 {
@@ -248,8 +248,8 @@ static void om_drop_totals(struct om_log *log, struct om_hashed *room)
     }
 }
 
-/* Omits counters whose name and labels are those of an earlier column. Different counters with the same name and labels
-   show the same number in two units (Available Bytes and Available MBytes), so nothing is lost. */
+/* Omits counters that have the same name and labels as an earlier column. Different counters with the same name and
+   labels show the same number in two units (Available Bytes and Available MBytes), so nothing is lost. */
 static void om_drop_twins(struct om_log *log, const struct log_counter *counters, struct om_hashed *room)
 {
     size_t count = 0;

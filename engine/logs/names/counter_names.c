@@ -2,8 +2,8 @@
 /* Finds the English names of translated counters, and counts how many of a log's names were recognized.
 
    Each name is looked up first in the lists of the log's computer and then in the built-in table. The object is looked
-   up before the counter. Perflib has one list for objects and counters, so one translation can have several English
-   names there. In that case the built-in table decides, or the name stays unchanged. */
+   up before the counter. Perflib has one list for objects and counters, so a translation can have several English names
+   in that list. In that case the built-in table decides, or the name stays unchanged. */
 #include "engine/logs/counter_names.h"
 
 #include "engine/base/file.h"

@@ -67,7 +67,7 @@ struct odbc_string {
     char *driver; /* driver that the string requests; NULL: the string names a data source */
     char *rest;   /* all other attributes with their canonical names and unchanged values */
     char *shown;  /* the whole string for messages, with "***" for secret values */
-    char *open;   /* the string without its secret attributes, which can be shown and stored anywhere */
+    char *open;   /* the string without its secret attributes; it can be shown and stored anywhere */
     char *secret; /* the secret attributes as a connection string, or "" */
 };
 /* Parses the text up to the first '!' outside braces or up to its end; *end is this position. E_INVALIDARG with an

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Manages the slots of an SQL log, which are found by counter, instance and occurrence. */
+/* Manages the slots of an SQL log. A slot is found by counter, instance and occurrence. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/sql/sql_set.h"
@@ -32,7 +32,7 @@ static void table_put(struct sql_slots *s, size_t index)
     s->table[at] = (uint32_t)index + 1;
 }
 
-/* Reserves space for one more entry in the table, which is at most half full. */
+/* Reserves space for one more entry in the table. The table stays at most half full. */
 static bool table_grow(struct sql_slots *s)
 {
     if (s->table && (s->count + 1) * 2 <= s->mask + 1)
