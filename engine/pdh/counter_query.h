@@ -64,7 +64,7 @@ HRESULT counter_query_list(struct counter_query *q, const char *path, WCHAR **pa
 
 void counter_query_close(struct counter_query *q); /* NULL is allowed */
 
-/* Watches paths that may later name counters for which a log has no columns. */
+/* Watches paths for new counters, for which a log has no columns yet. */
 struct counter_watch;
 
 /* Records what the paths name now and copies the paths. `q` must outlive the watch. `refused` means that the query has

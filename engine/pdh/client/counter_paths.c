@@ -138,7 +138,7 @@ static HRESULT expand_path_texts(const struct pdh_api *pdh, const char *path, st
     return hr;
 }
 
-/* Adds the counters of one object, which may have no instances now. */
+/* Adds the counters of one object. The object may have no instances now. */
 static HRESULT list_counters(const struct pdh_api *pdh, const char *machine, const WCHAR *wide_machine,
                              const char *object, bool each_instance, struct texts *out)
 {
@@ -205,8 +205,8 @@ static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
     return hash;
 }
 
-/* Records the counters that the path names now, and keeps the path if it must be watched. A path without a wildcard
-   whose counter exists cannot yield more counters. */
+/* Records the counters that the path names now, and keeps the path if it must be watched. If a path has no wildcard and
+   its counter exists, the path cannot yield more counters. */
 static HRESULT note_path(struct counter_watch *w, const char *path, bool refused)
 {
     WCHAR *paths = NULL;

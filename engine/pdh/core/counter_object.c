@@ -18,7 +18,7 @@
      works.
    - Only the query's thread writes the query's side and `last`, and only while the work does not run. Only the sampling
      thread writes `side`, and only while the work runs. No lock is needed between them.
-   - settle_sample runs after the call for each object. If the work is still running, the object's result is
+   - After the call, settle_sample runs for each object. If the work is still running, the object's result is
      ERROR_TIMEOUT. Its values remain those of the last published sample, but the result prevents counters from showing
      them. If the work is complete and has succeeded, its sample is published: `side` becomes `last` and the query's
      side, and the next sample reuses the array of the old values.

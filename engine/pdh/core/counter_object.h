@@ -68,8 +68,8 @@ struct counter_object_type {
     /* The object limits its waits itself, so the caller samples it directly, without a time limit. Types that are not
        constant must set this, because a delayed sample can outlive the type. */
     bool at_once;
-    /* The object can be sampled on the query's thread, because it calls source_may_wait before it waits. Sampling there
-       saves two switches between threads. */
+    /* The object can be sampled on the query's thread, because it calls source_may_wait before it waits. Sampling on
+       that thread saves two switches between threads. */
     bool tries_at_once;
     /* Takes one sample of the values whose bits are in `wanted`; other values may be VALUE_ABSENT. Calls
        counter_object_row for each instance and sets o->time, o->present and, if they changed, the instances. Never runs

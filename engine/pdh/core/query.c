@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: adding counters, taking samples and keeping the last two of them. Also the set of live handles. */
+/* Queries: adding counters, taking samples, and keeping the last two samples. Also the set of live handles. */
 #include "engine/pdh/core/query.h"
 
 #include "engine/base/debug_trace.h"

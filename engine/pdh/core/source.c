@@ -288,7 +288,7 @@ void source_begin(struct source *s)
         return; /* the first use of a part reports the failure */
     lock_enter(&f->lock);
     f->serial++;
-    /* Values that no object requested in the previous sample are not read in this one. */
+    /* Values that no object requested in the previous sample are not read in this sample. */
     f->figures = f->figures_next;
     f->figures_next = 0;
     lock_leave(&f->lock);

@@ -24,8 +24,8 @@
    3. Gather (table_gather_rows). The gatherer of the object adds a row with table_add for each instance and fills its
       cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
    4. Name (table_instances). The key of a row is a hash of its name and of the gatherer's `key`, such as a process's
-      start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, and
-      with it all positions that counters have cached. Otherwise a new list is created.
+      start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, so
+      all positions that counters have cached stay valid. Otherwise a new list is created.
    5. Evaluate (table_fill_rows). Plain rows and aliases run their programs. Subtotals and the total combine the values
       of plain rows. In each row, a counter is absent if its value or its base is absent.
    6. Report presence (present_in). A counter exists if an instance has a value for it, or if the host OS is known to

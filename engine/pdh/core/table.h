@@ -53,7 +53,7 @@ struct table {
     /* Adds the rows and fills at least the columns whose bits are in `columns`, and sets o->time. NULL: the object has
        one row, with values from kernel files only. */
     HRESULT (*gather)(struct counter_object *o, struct source *source, uint64_t columns);
-    void (*close)(void *state); /* frees what the object's state owns besides the table's; may be NULL */
+    void (*close)(void *state); /* frees what the object's state owns in addition to struct table_state; may be NULL */
 };
 
 /* The functions `sample` and `close` of object types that are tables. */

@@ -81,7 +81,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
     *out = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
     DWORD error = *out ? 0 : GetLastError();
     WCHAR *name = wcsrchr(wide, L'\\');
-    if (*out && name) { /* DLLs that it later loads by name are searched in the same two folders */
+    if (*out && name) { /* DLLs that it loads by name at run time are searched in the same two folders */
         *name = 0;
         AddDllDirectory(wide);
         SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_USER_DIRS | LOAD_LIBRARY_SEARCH_SYSTEM32);

@@ -73,9 +73,9 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    time. Other threads wait for `changed`. `hosts.lock` protects the list and `users`. A thread that needs both locks
    takes `hosts.lock` first.
 
-   Hangs. A sample waits only for its own short time limit and reports ERROR_TIMEOUT; later samples do the same as long
-   as the request is unanswered. After HUNG_MS the next request terminates the process. The client identifies the
-   process by id and start time, so that it never terminates another process with a reused id.
+   Hangs. A sample waits only for its own short time limit and then reports ERROR_TIMEOUT. Later samples also report it
+   as long as the request is unanswered. After HUNG_MS the next request terminates the process. The client identifies
+   the process by id and start time, so that it never terminates another process with a reused id.
 
    Crashes. When the process has exited, the client drops the channel and never uses it again, because a dying process
    may still write to it. The next process gets a new section with a new random name. extension_host_delay_restart sets

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects GPU Engine, GPU Process Memory and GPU Adapter Memory, from the open files of graphics drivers. Instances
-   are named as on Windows: the luid is built from the card's location on its bus, which never changes, and pid is the
-   host OS' process id. */
+   are named as on Windows: the luid is built from the card's location on its bus, because this location never changes,
+   and pid is the host OS' process id. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
@@ -281,7 +281,7 @@ static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Continues the current scan, or begins a new scan if the last one is old enough. */
+/* Continues the current scan, or begins a new scan if the last scan is old enough. */
 static HRESULT drm_files_scan(struct drm_files *d, const char *root)
 {
     uint64_t now = clock_monotonic_ms();

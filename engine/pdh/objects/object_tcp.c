@@ -188,9 +188,9 @@ static HRESULT read_tables(struct counter_object *o, struct source *source, bool
 }
 
 /* Counts the connections. Opening a connection increments one of two counts when the opening begins. Closing a
-   connection changes the number of established connections, which includes connections in CLOSE_WAIT on newer kernels.
-   Therefore the connections are unchanged if no number has changed since the previous count and no connection was being
-   opened or closed then. The numbers are read before the tables. */
+   connection changes the number of established connections. On newer kernels, this number includes connections in
+   CLOSE_WAIT. Therefore the connections are unchanged if no number has changed since the previous count and no
+   connection was being opened or closed then. The numbers are read before the tables. */
 static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;

@@ -273,8 +273,8 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 
 #define TICK       100000 /* 10 ms in units of 100 ns */
 #define PAGE       4096
-/* The whole folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace,
-   whose last id is unrelated to this namespace. */
+/* The whole folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace.
+   The last id is then unrelated to the ids in the folder. */
 #define LIST_EVERY 32
 
 struct followed {

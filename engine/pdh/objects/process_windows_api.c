@@ -12,9 +12,9 @@
 struct process_match;
 
 /* Finds the Linux process of each Wine process by name and start time. Wine sets the name of the Linux process to the
-   name of the .exe, which the kernel truncates. The two start times differ by at most a second or two. Programs of
-   another prefix may have the same name and start at almost the same time. In that case the size of the address space,
-   which Wine reports exactly, decides. */
+   name of the .exe, but the kernel truncates it. The two start times differ by at most a second or two. Programs of
+   another prefix may have the same name and start at almost the same time. In that case the size of the address space
+   decides, because Wine reports it exactly. */
 
 #define SECOND      10000000
 #define KERNEL_NAME 15 /* maximum length of a name in the kernel, in bytes */
@@ -421,8 +421,8 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     list->counts = COUNTS_BY_SIZE;
 }
 
-/* Returns true if the list of the last reading has the same processes and threads as now. Otherwise stores the current
-   sizes in *asked. */
+/* Returns true if the processes and threads are still the same as in the list that was read last. Otherwise stores the
+   current sizes in *asked. */
 static bool list_is_unchanged(struct windows_list *list, struct list_sizes *asked)
 {
     const struct kernel_load before = list->changes, now = process_changes_read(list->root, &list->load);

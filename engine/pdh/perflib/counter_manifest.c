@@ -33,7 +33,7 @@ static bool is(xmlNodePtr node, const char *name)
            strcmp((const char *)node->ns->href, COUNTERS_NAMESPACE) == 0;
 }
 
-/* Adds a warning about an ignored element, or about an ignored attribute of it. */
+/* Adds a warning about an ignored element or, if `attribute` is not NULL, about an ignored attribute of the element. */
 static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const char *attribute)
 {
     char *text = attribute

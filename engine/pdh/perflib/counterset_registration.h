@@ -17,13 +17,13 @@ HRESULT registry_read_texts(struct registry_key *key, const char *name, struct t
 HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
 
 /* The Perflib V2 providers that are registered on this computer, below HKEY_LOCAL_MACHINE in the keys
-   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. Windows stores resource
-   numbers instead of strings there. OpenPLA stores the strings, so no program with resources is needed. A provider has
-   the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and OpenPLAManifest (the
-   manifest). OpenPLAManifest marks the provider as registered by OpenPLA, so that OpenPLA may replace or remove it. A
-   counterset has Name and Help (strings), InstanceType, and lists (REG_MULTI_SZ) of pairs, each a counter's id and a
-   string. The lists are Counters (names), Counters Help, and Counters Definition ("TYPE DETAIL SCALE AGGREGATE
-   ATTRIBUTES BASE"). Only Name and Counters are required. */
+   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. In these keys, Windows
+   stores resource numbers instead of strings. OpenPLA stores the strings, so no program with resources is needed. A
+   provider has the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and
+   OpenPLAManifest (the manifest). OpenPLAManifest marks the provider as registered by OpenPLA, so that OpenPLA may
+   replace or remove it. A counterset has Name and Help (strings), InstanceType, and lists (REG_MULTI_SZ) of pairs, each
+   a counter's id and a string. The lists are Counters (names), Counters Help, and Counters Definition ("TYPE DETAIL
+   SCALE AGGREGATE ATTRIBUTES BASE"). Only Name and Counters are required. */
 
 /* The numbers that perflib.h defines. */
 enum counter_aggregate {

@@ -145,7 +145,7 @@ void registered_extensions_free(struct registered_extensions *list)
 
 /* ---- writing ---- */
 
-/* Prevents two concurrent registrations, which would get the same numbers. */
+/* Prevents concurrent registrations, because two of them would get the same numbers. */
 static HRESULT lock_registration(struct file_lock **out)
 {
     char *folder = os_data_folder(), *path = folder ? path_join(folder, "perflib.lock") : NULL;

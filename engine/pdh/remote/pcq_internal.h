@@ -41,8 +41,7 @@ const struct pcq_member *pcq_member_find(const struct pcq_members *m, uint32_t i
 
 /* Returns the member's value in a row of the last sample. False if it has no value. */
 bool pcq_member_value(const struct counter_object *o, size_t row, const struct pcq_member *member, uint64_t *out);
-/* Returns the number of an instance, which is never PCQ_ANY. The number changes when the name refers to a different
-   thing. */
+/* Returns the number of an instance. It is never PCQ_ANY, and it changes when the name refers to a different thing. */
 uint32_t pcq_instance_id(const struct instance *instance);
 
 /* Writes blocks to a buffer whose required size is determined first: the writing function runs twice, and the first

@@ -30,7 +30,7 @@ struct pcq_session {
     struct pcq_service *service;
     const char *address;
     struct handle handles[PCQ_QUERIES_OF_CLIENT];
-    uint32_t usual; /* buffer size for the next sample: the size of the last one plus an eighth */
+    uint32_t usual; /* buffer size for the next sample: the size of the last sample plus an eighth */
 };
 
 bool pcq_service_serves(void *user, const GUID *iid, uint32_t version)

@@ -93,7 +93,7 @@ HRESULT remote_computer_open(const char *name, struct remote_computer **out);
 void remote_computer_close(struct remote_computer *c); /* NULL is allowed */
 const char *remote_computer_name(const struct remote_computer *c);
 
-/* A request of one user, which can be repeated. Zero-initialise all members except `run` and `free`. */
+/* A request of one user. It can be repeated. Zero-initialise all members except `run` and `free`. */
 struct remote_task {
     HRESULT (*run)(struct remote_task *t, struct link *l, uint64_t epoch, bool *link_failed);
     void (*free)(struct remote_task *t); /* frees the task (see remote_task_release); called when no thread waits for

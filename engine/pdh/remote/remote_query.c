@@ -316,7 +316,7 @@ void remote_query_begin(struct remote_query *q)
     if (!remote_task_wait(q->computer, &q->task, 0))
         return;
     if (q->fresh && q->what == ASK_VALUES)
-        return; /* an answer that was too late for the last sample is used for this one */
+        return; /* an answer that was too late for the last sample is used for this sample */
     forget_unused(q);
     q->waited = FAILED(q->task.result);
     if (q->uses.count) {
