@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An open performance log of the library: the samples of log_inputs.h, arranged as the columns of columns.h. */
+/* An open performance log of the library. log_inputs.h reads the samples, and columns.h arranges their values as
+   columns. */
 #ifndef OPENPLA_LIBRARY_LOG_H
 #define OPENPLA_LIBRARY_LOG_H
 

@@ -78,8 +78,9 @@ enum openpla_format {
 };
 
 enum openpla_log_flags {
-    /* Does not read ahead in the log. In a binary log, instances can start later. Their counters are then added at the
-       end of the list while samples are read. openpla_log_info's `samples`, `begin` and `end` are 0. */
+    /* Does not read ahead in the log. In a binary log, instances can appear after the first sample. Their counters are
+       then added at the end of the list while samples are read. openpla_log_info's `samples`, `begin` and `end` are
+       0. */
     OPENPLA_LOG_STREAM = 1,
 };
 
