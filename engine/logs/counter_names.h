@@ -42,7 +42,7 @@ struct names_count {
 /* Zero-initialise. */
 struct names_summary {
     size_t total, foreign; /* number of counters, and number of those with letters that English lacks */
-    /* Counts by the names' possible languages. */
+    /* Numbers of names, by their possible languages. */
     struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS];
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */

@@ -44,7 +44,7 @@ char *counter_path_instance(const struct counter_path *path);
 /* Numbers for instances with the same name, as PDH shows them: the first one has no number, and the following ones are
    "name#1", "name#2" and so on. */
 struct instance_number;
-/* The names of one list. Zero-initialise. */
+/* Counts equal names in one list. Zero-initialise. */
 struct instance_numbers {
     struct instance_number *slots; /* a hash table */
     size_t slot_count, used;

@@ -7,7 +7,7 @@
 #include "engine/logs/log.h"
 
 enum metric_kind {
-    METRIC_NONE, /* the counter has no number */
+    METRIC_NONE, /* the counter has no numeric value */
     METRIC_GAUGE,
     METRIC_COUNTER,
     METRIC_SUMMARY, /* a sum and a count */

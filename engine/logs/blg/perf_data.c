@@ -160,7 +160,7 @@ static bool read_number(const struct perf_counter *c, const uint8_t *block, size
     const uint32_t width = (c->type & TYPE_SIZE) == TYPE_SIZE_LARGE ? 8 : 4;
     *out = 0;
     if ((c->type & TYPE_SIZE) != TYPE_SIZE_LARGE && (c->type & TYPE_SIZE) != TYPE_SIZE_DWORD)
-        return true; /* a text counter has no number */
+        return true; /* a text counter has no numeric value */
     if (c->offset > block_size || block_size - c->offset < width)
         return false;
     *out = width == 8 ? (int64_t)get_u64(block + c->offset) : (int64_t)get_u32(block + c->offset);

@@ -588,7 +588,7 @@ ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point
     if (count == 0)
         return NULL;
     uint128 v = 0;
-    uint64_t begin = first_digits(part, count); /* the digits before the point or the end */
+    uint64_t begin = first_digits(part, count); /* the digits before the point, or all digits if there is no point */
     at += count;
     if (*at == point) {
         part = get_u64((const uint8_t *)++at);

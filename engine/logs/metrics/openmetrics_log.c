@@ -33,7 +33,7 @@ enum {
     LINES_BETWEEN_CHECKS = 10000,
 };
 #define NO_COLUMN SIZE_MAX
-enum { READ_TIME, READ_VALUE, READ_PROCESS, READ_THREAD }; /* numbers of readers of the store */
+enum { READ_TIME, READ_VALUE, READ_PROCESS, READ_THREAD }; /* the store's reader numbers */
 
 struct om_column {
     struct metric_form form;

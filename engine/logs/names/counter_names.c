@@ -262,7 +262,7 @@ void counter_names_free(struct counter_names *n)
     memory_free(n);
 }
 
-/* ---- a name ---- */
+/* ---- looking up a name ---- */
 
 enum found { FOUND_NOTHING, FOUND_ONE, FOUND_SEVERAL };
 struct answer {
@@ -467,7 +467,7 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
     return hr;
 }
 
-/* ---- all names of a log ---- */
+/* ---- the summary of a log's names ---- */
 
 #define ADVICE " (add the counter names of the log's computer with -names)"
 

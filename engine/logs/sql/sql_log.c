@@ -138,7 +138,7 @@ static void sql_log_release(struct sql_log *log)
         free_log(log);
 }
 
-/* ---- the thread ---- */
+/* ---- functions of the thread ---- */
 
 static void set_failure(struct sql_log *log, HRESULT hr)
 {
@@ -303,7 +303,7 @@ static void thread_body(void *user)
     sql_log_release(log);
 }
 
-/* ---- the caller ---- */
+/* ---- functions of the caller ---- */
 
 static void add_row(struct sql_sample *sample, uint32_t slot, const struct log_raw *raw, bool has_value, double value)
 {

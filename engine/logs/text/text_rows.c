@@ -249,7 +249,7 @@ static bool is_separator(char c)
     return c && strchr(separators, c);
 }
 
-/* Returns the end of the first cell, whose content begins at `text`. Some systems omit the rest of the cell with its
+/* Returns the end of the first cell, whose content begins at `text`. Some systems omit the end of this cell and its
    closing quote. */
 static const char *first_cell_end(const char *text, const char *end, bool quoted)
 {
