@@ -100,7 +100,7 @@ struct counter_object {
     HRESULT result;      /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the sample exceeded the time
                             limit */
     struct counter_object_work *work;  /* query's side: its sampling side */
-    const struct counter_object *last; /* sampling side: the query's side before this sample */
+    const struct counter_object *last; /* sampling side: the query's side, with the sample before this one */
     struct source_hold hold;           /* sampling side: the shared files that it currently uses */
 };
 

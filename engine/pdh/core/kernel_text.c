@@ -382,7 +382,7 @@ static bool parse_swap(const char *p, const char *end, struct kernel_row *row)
     p = kernel_word_end(p, end);
     row->length = (size_t)(p - row->name);
     p = kernel_skip(p, end);
-    add_values(row, kernel_word_end(p, end), end); /* after the column with the type */
+    add_values(row, kernel_word_end(p, end), end); /* skips the column with the type */
     return row->count >= 2;
 }
 

@@ -193,7 +193,7 @@ static void channel_collect_data(const struct extension *e, struct extension_cha
     c->frequency = clock_frequency();
     c->utc = clock_utc();
     DWORD error = e->collect(value, &end, &bytes, &objects);
-    /* the size must match the end of the data that the DLL reports */
+    /* the DLL returns both a size and a pointer to the end of its data; they must match */
     if (!error && (bytes > EXTENSION_DATA_BYTES || (BYTE *)end - c->data != (ptrdiff_t)bytes))
         error = ERROR_INVALID_DATA;
     c->error = error;

@@ -33,7 +33,7 @@ struct perflib_instance {
     struct set *set;
     uint32_t offset;
     WCHAR *name;
-    const void **references;        /* per counter; NULL: no counter has a reference */
+    const void **references;        /* one address per counter; NULL: no counter has a reference */
     PERF_COUNTERSET_INSTANCE block; /* returned to the program; the name follows it */
 };
 

@@ -78,7 +78,8 @@ HRESULT counterset_provider_add(struct counterset_provider *p, const GUID *guid,
 HRESULT counterset_provider_create_instance(struct counterset_provider *p, uint32_t set, const char *name, uint32_t id,
                                             uint32_t *offset);
 void counterset_provider_delete(struct counterset_provider *p, uint32_t offset);
-int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offset); /* of the instance at `offset` */
+int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offset); /* values of the instance at
+                                                                                        `offset` */
 void counterset_provider_close(struct counterset_provider *p);                       /* NULL is allowed */
 
 /* Functions for readers. The views are the sections of running providers. Zero-initialise. */

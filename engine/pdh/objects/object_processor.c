@@ -74,7 +74,7 @@ static HRESULT idle_states_follow(struct idle_states *s, struct source_hold *hol
                 s->states[s->count++] = (struct idle_state){cpus->cpus[i].id, number, depth_of(text, text + size)};
         }
     }
-    kept_files_close(&s->files); /* the files with the names never change */
+    kept_files_close(&s->files); /* the files that contain the states' names never change */
     s->known = key | 1;
     return S_OK;
 }

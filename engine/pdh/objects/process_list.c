@@ -676,7 +676,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
 
 const struct process_lister process_lister_host = {open_list, read_list, close_list};
 
-/* ---- the choice ---- */
+/* ---- choosing the list of processes ---- */
 
 struct process_list {
     const struct process_lister *lister;

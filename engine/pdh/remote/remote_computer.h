@@ -65,8 +65,8 @@ HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, stru
 /* Returns the ticks per second of the remote clock. They are known after a counterset has been described. */
 int64_t remote_query_frequency(const struct remote_query *q);
 
-/* Called before a sample is taken: requests the values of the countersets that the last sample used, without
-   waiting. */
+/* Called before a sample is taken. Requests the values of the countersets that the last sample used, but does not wait
+   for them. */
 void remote_query_begin(struct remote_query *q);
 /* Returns the values of `s` and the remote computer's time and clock in this sample, borrowed until the next request.
    If the counterset has not been requested yet, it is included in requests from now on. */
