@@ -31,7 +31,8 @@ struct metric_scale {
 
 struct metric_form {
     enum metric_kind kind;
-    struct metric_scale scale; /* conversion to the value or a summary's sum; a summary's count is the second value */
+    struct metric_scale scale; /* converts a raw value to the metric's value or to a summary's sum; a summary's count is
+                                  the second raw value */
     const char *unit;          /* base unit with Prometheus' name, such as "bytes"; "": none */
     const char *note;          /* meaning of the value, for the help text; "": nothing to add */
     bool drops_percent;        /* '%' is removed from the name, because the metric is not in percent */

@@ -36,8 +36,8 @@
    After a crash, the file ends in one of the following ways, and blg_continue handles it like this:
    - Inside a buffer, or in buffers of zeros (reserved space): etl_file_continue removes the partial buffer and the
      zeros.
-   - After events of a sample whose last part is missing: ends_record finds the last complete record, and the rest is
-     removed.
+   - After the events of an incomplete sample (its last part is missing): ends_record finds the last complete record,
+     and the rest is removed.
    - Before the end of the catalog: was_just_begun checks that the file was never longer, and continue_file then starts
      the log again.
    - Any other end is corruption that a crash cannot cause. The file is rejected and not changed.

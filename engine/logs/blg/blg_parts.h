@@ -72,8 +72,8 @@ struct blg_columns {
 HRESULT blg_columns_add(struct blg_columns *c, const struct log_counter *counter, bool find, size_t *column);
 /* Sets every cell to a missing value. */
 void blg_columns_clear(struct blg_columns *c);
-/* Sets a wildcard counter's cell from the `size` bytes after the header of an item of the kind BLG_KIND_WILDCARD.
-   S_FALSE: malformed. */
+/* Sets a wildcard counter's cell from an item of the kind BLG_KIND_WILDCARD. `block` and `size` are the item's bytes
+   after its header. S_FALSE: malformed. */
 HRESULT blg_columns_wildcard(struct blg_columns *c, size_t column, const uint8_t *block, size_t size);
 void blg_columns_free(struct blg_columns *c);
 

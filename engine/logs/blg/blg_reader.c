@@ -7,7 +7,7 @@
       After a seek, and in a circular log after its catalog, reading can start inside a record. Missing first parts are
       normal there and cause no warning (in_the_middle).
    2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. It reads logs of
-      counters, logs of whole objects, and both pointer sizes.
+      counters and logs of whole objects, with either pointer size.
 
    In a truncated or partially overwritten file, the reader skips each of the following parts. It adds one warning with
    the position of the part, except where noted:
@@ -18,15 +18,15 @@
      assigned to counters.
    - the rest of a sample at the beginning of a ring (no warning)
 
-   Opening fails only for a file without a catalog, with a corrupt first catalog, or with other events before its first
+   Opening fails only if the file has no catalog, if its first catalog is corrupt, or if other events precede its first
    record (an event trace).
 
    Sample times are local and are converted to UTC with the time zone in the file's header. In the hour that clocks show
    twice, a time is taken as the first occurrence unless it would then be before the previous sample; in that case it is
    the second occurrence. The format does not define the following details; we decided:
-   - A second catalog, written when another program appended other counters, adds its counters after those of the first.
-     Cells of counters that are not in the current catalog are missing values (PDH_CSTATUS_NO_COUNTER). A sample belongs
-     to the catalog with the same instance GUID.
+   - If another program appended other counters, the file has a second catalog. Its counters are added after those of
+     the first catalog. Cells of counters that are not in the current catalog are missing values
+     (PDH_CSTATUS_NO_COUNTER). A sample belongs to the catalog with the same instance GUID.
    - Each instance of a wildcard counter has the counter's status, and a MultiCount of 0 means 1.
    - If an item's kind does not match its catalog entry, its value is missing. */
 #include "engine/base/memory.h"

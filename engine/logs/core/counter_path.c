@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses and formats counter paths, and numbers instances that have the same name. A hash table stores the numbers, so
-   that thousands of equal names take no longer than different names. */
+   that numbering thousands of equal names takes no longer than numbering different names. */
 #include "engine/logs/counter_path.h"
 
 #include "engine/base/error.h"

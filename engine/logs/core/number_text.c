@@ -151,7 +151,8 @@ static const uint64_t power_of_five[MAX_ZEROS + 1] = {
     762939453125u, 3814697265625u, 19073486328125u, 95367431640625u, 476837158203125u, 2384185791015625u};
 
 /* For each number of zeros after the point, the smallest double with that many zeros, or a neighbour of this double.
-   The number of zeros found with this table is a guess; put_fraction corrects it when it has the first digits. */
+   The number of zeros found with this table is a guess; put_fraction corrects the guess when the first digits are
+   known. */
 static const double zeros_limit[MAX_ZEROS + 1] = {1e-1, 1e-2, 1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
                                                   1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13};
 

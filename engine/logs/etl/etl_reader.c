@@ -125,7 +125,8 @@ struct etl_reader {
     size_t stream_count;
     struct stream **heap; /* heap[0] has the oldest event */
     size_t heap_count;
-    /* Number of streams that are in the heap or have no events; the heap is built when all are counted. */
+    /* Number of streams that are in the heap or have no events; the heap is built when this number includes all
+       streams. */
     size_t begun;
     bool given; /* heap[0]'s event has been returned */
     uint8_t *stored;

@@ -34,7 +34,7 @@ void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out
         .current = get_u32(buffer + CURRENT_AT),
         .time = (int64_t)get_u64(buffer + TIME_AT),
         .sequence = get_u64(buffer + SEQUENCE_AT),
-        /* Before Windows 8, the processor is one byte, followed by the alignment of events. */
+        /* Before Windows 8, the processor number is one byte, and the next byte is the alignment of events. */
         .processor = (flags & ETL_FLAG_PROCESSOR_INDEX) != 0 ? get_u16(buffer + PROCESSOR_AT) : buffer[PROCESSOR_AT],
         .logger = get_u16(buffer + LOGGER_AT),
         .state = get_u32(buffer + STATE_AT),

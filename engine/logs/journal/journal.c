@@ -78,8 +78,8 @@ static void journal_room_give_back(uint64_t dropped)
 #define LOCK_MS      2000
 #define NAME_FORMAT  "events-%010u.log"
 #define NAME_PATTERN "events-??????????.log"
-/* Writers never reach this number, and ignore files with a higher one. Only a forged file can have this number, and it
-   would remain the newest one forever. Therefore it is deleted when it is full. */
+/* Writers never reach this number, and ignore files with a higher number. Only a forged file can have this number, and
+   it would remain the newest one forever. Therefore it is deleted when it is full. */
 #define LAST_NUMBER  4000000000u
 #define LAST_DIGITS  "4000000000"
 #define READ_BYTES   65536

@@ -10,8 +10,8 @@
    gauges with other names.
 
    A column of the log is not always one series. When an svchost process exits, svchost#3 can become a different
-   process. The log shows which process it is if it has the counter ID Process. Therefore a column is split into runs of
-   one process each, and runs with the same labels form one series, even if they are from different columns:
+   process. If the log has the counter ID Process, it shows which process this is. Therefore a column is split into runs
+   of one process each, and runs with the same labels form one series, even if they are from different columns:
 
        column svchost#1   [pid 7 .......][pid 9 ....]      series {name="svchost",pid="9"} = second run of svchost#1,
        column svchost#2   [pid 9 .......][no process]                                        first run of svchost#2

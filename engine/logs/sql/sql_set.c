@@ -2,8 +2,8 @@
 /* Writes one log set into a database: its row in DisplayToID, its counters and its samples. MS-PLA 2.2.2.7 does not
    define the following details; we decided:
    - All counters of a sample have the same RecordIndex: the number of the sample in its run, plus the largest index
-     that the log set's counters had before. Therefore it increases over all runs of the log set, and lost samples leave
-     gaps.
+     that the log set's counters had before. Therefore RecordIndex increases over all runs of the log set, and lost
+     samples leave gaps.
    - Times are UTC (DECISIONS 8). LogStartTime is the start of the first run, LogStopTime is the time of the latest
      sample, and NumberOfRecords counts the samples of all runs.
    - InstanceName, InstanceIndex and ParentName are NULL if a counter has none. ParentObjectID and RunID are not used.

@@ -14,8 +14,8 @@
    It interprets them as follows:
    - Without a byte order mark, a header row that is valid UTF-8 is read as UTF-8, and any other as text in the ANSI
      code page.
-   - All times are in the header cell's time zone. If it has none, they are in the host OS's time zone, with its bias at
-     the first sample.
+   - All times are in the header cell's time zone. If the header cell has none, times are in the host OS's time zone,
+     with its bias at the first sample.
    - Dates with slashes begin with the month, unless the file has a date for which that is impossible. If the first date
      has the exact form that Windows writes, only this date is checked.
    - A row is a sample if it has a time and a cell for every counter, and ends with a line end or a closing quote. Other
