@@ -9,7 +9,7 @@
 bool formula_format_is_valid(DWORD format);
 /* Returns true if the formula of the type needs two samples. */
 bool formula_needs_two(DWORD type);
-/* Returns true if the value is divided by another value of its row, its base. */
+/* Returns true if the value is divided by another value of the same row (its base). */
 bool formula_is_fraction(DWORD type);
 /* Returns the number of the type's time units per second: 10,000,000 for 100 ns types, otherwise the frequency of the
    performance counter. */

@@ -14,7 +14,7 @@
 enum api_form { API_WIDE, API_ANSI };
 
 /* Converts the caller's string to UTF-8, from memory_alloc; NULL stays NULL. Fails with `otherwise` if the string is
-   longer than `most` units or invalid in its form, or with PDH_MEMORY_ALLOCATION_FAILURE. */
+   longer than `most` units or is not valid text, or with PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS api_text_in(enum api_form form, const void *text, size_t most, DWORD otherwise, char **out);
 /* Like api_text_in, for a list that ends with an empty string. */
 PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD otherwise, struct texts *out);

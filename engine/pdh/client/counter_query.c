@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. The names are kept as long as
-   PDH lists the same names. Instances with the same name are numbered, as in "svchost#1". */
+/* The instances of a wildcard counter in the last sample in which it had instances. Zero-initialise. The names are kept
+   as long as PDH lists the same names. Instances with the same name are numbered, as in "svchost#1". */
 struct counter_instances {
     struct log_item *items;
     size_t capacity;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A catalogue is the list of counter objects that one query can use. They are either this computer's objects, plus the
-   objects of each remote computer as soon as a path names it, or the objects of log files. A catalogue has no lock; the
+/* A catalogue is the list of counter objects that one query can use. It contains either this computer's objects and the
+   objects of each remote computer that a path has named, or the objects of log files. A catalogue has no lock; the
    query's lock protects it. */
 #ifndef OPENPLA_PDH_CATALOGUE_H
 #define OPENPLA_PDH_CATALOGUE_H

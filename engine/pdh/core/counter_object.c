@@ -222,7 +222,7 @@ int64_t *counter_object_row(struct counter_object *o, size_t row)
     return o->values + row * o->type->value_count;
 }
 
-/* The sampling side. It outlives the query's side if that is closed while the work is running. */
+/* The sampling side. It outlives the query's side if the query's side is closed while the work is running. */
 struct counter_object_work {
     struct timed_work work;
     struct counter_object side, last;

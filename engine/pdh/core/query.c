@@ -81,7 +81,7 @@ bool handle_add(const void *handle)
     return ok;
 }
 
-/* Moves entries after the gap forward if a search could no longer find them. */
+/* Moves entries behind the gap forward, if a search could otherwise no longer find them. */
 static void close_gap(struct handle_table *t, size_t gap)
 {
     const size_t mask = t->count - 1;

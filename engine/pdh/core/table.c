@@ -21,8 +21,8 @@
    2. Select (table_sample). The query passes the counters that are in use. table_sample adds the bases of fractions and
       determines from the programs' masks which columns these counters need. A gatherer may omit the other columns, so
       that it does not read an expensive file needlessly.
-   3. Gather (table_gather_rows). The gatherer of the object adds a row with table_add for each instance and fills its
-      cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
+   3. Gather (table_gather_rows). The gatherer of the object adds a row with table_add for each instance and fills the
+      row's cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
    4. Name (table_instances). The key of a row is a hash of its name and of the gatherer's `key`, such as a process's
       start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, so
       all positions that counters have cached stay valid. Otherwise a new list is created.

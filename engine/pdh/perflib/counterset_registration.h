@@ -9,11 +9,11 @@
 
 /* String lists in registry values (REG_MULTI_SZ). Perflib's lists are pairs of a number and its string. */
 
-/* Adds the value's strings to *out. S_FALSE if the value does not exist. Fails with
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a message that names the value if it is not a string list. */
+/* Adds the value's strings to *out. S_FALSE if the value does not exist. If the value is not a string list, fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a message that names the value. */
 HRESULT registry_read_texts(struct registry_key *key, const char *name, struct texts *out);
-/* Writes the list, or removes the value if the list is empty. Fails with E_INVALIDARG and a message that names the
-   value if a string is empty, because an empty string would end the list. */
+/* Writes the list, or removes the value if the list is empty. If a string is empty, fails with E_INVALIDARG and a
+   message that names the value, because an empty string would end the list. */
 HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
 
 /* The Perflib V2 providers that are registered on this computer, below HKEY_LOCAL_MACHINE in the keys

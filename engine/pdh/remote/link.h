@@ -39,8 +39,8 @@ struct link {
     const struct link_kind *kind;
 };
 
-/* Uses TCP without the host OS' RPC, to "name:port" or a name that has a port in the setting CounterHosts. Logs on by
-   NTLM with packet privacy and the account that remote_account_find returns for the computer
+/* Connects by TCP, without the host OS' RPC, to "name:port" or to a name that has a port in the setting CounterHosts.
+   Logs on by NTLM with packet privacy and the account that remote_account_find returns for the computer
    (engine/rpc/remote_account.h), or without authentication if there is no account. A computer that does not answer
    within a minute counts as failed. Errors are those of the host OS' RPC, with a message that gives the reason:
    RPC_S_SERVER_UNAVAILABLE when opening, RPC_S_CALL_FAILED when calling, and ERROR_ACCESS_DENIED for a refused
