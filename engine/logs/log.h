@@ -132,8 +132,8 @@ struct log_format_traits {
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
     bool is_file;   /* false: a log set in a database, where nothing is replaced and all segments write to the same log
                        set */
-    bool appends;   /* a collector's LogAppend has an effect. It has none for text logs, as on Windows (behaviour 7),
-                       although log_options.append works for them too */
+    bool appends;   /* a collector's LogAppend has an effect. As on Windows, it has no effect for text logs (behaviour
+                       7), although log_options.append works for every format */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
     bool wildcards; /* supports wildcard counters, so a log can contain instances that appear after its start; otherwise
                        the columns are fixed */

@@ -50,9 +50,9 @@ enum {
 
 #define CHARACTERS UINT64_C(0x3030303030303030)
 
-/* `parts` contains several values, each with its own bits. Divides each value by `divisor`: the quotient replaces the
-   value, and the remainder is stored `bits` bits higher. The remainder is value - quotient * divisor, so one
-   subtraction computes both for all values. `quotients` contains the quotients. */
+/* `parts` contains several values in separate groups of bits. Divides each value by `divisor`: the quotient replaces
+   the value, and the remainder is stored `bits` bits higher. The remainder is value - quotient * divisor, so one
+   subtraction computes both for all values. The caller passes the quotients in `quotients`. */
 ALWAYS_INLINE uint64_t split_parts(uint64_t parts, uint64_t quotients, uint64_t divisor, unsigned bits)
 {
     return (parts << bits) - quotients * ((divisor << bits) - 1);

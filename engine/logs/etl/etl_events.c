@@ -186,8 +186,8 @@ uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *ev
     const uint64_t needed = buffers_needed(e, events, count);
     if (e->ring_end == 0)
         return (e->buffers + needed) * e->size;
-    /* If the current buffer is in the ring, the new buffers must not overwrite it, because the first of the events are
-       stored in it. */
+    /* If the current buffer is in the ring, the new buffers must not overwrite it, because the first events are stored
+       in it. */
     const bool outside = e->place < e->ring_first;
     if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1))
         return UINT64_MAX;

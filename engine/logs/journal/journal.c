@@ -21,7 +21,7 @@
    size of a burst. */
 struct journal_room {
     bool free;        /* there is room for this event */
-    bool full_now;    /* there is no room, for the first time since an event had room; this is reported */
+    bool full_now;    /* this is the first event without room since an event had room; that is reported */
     uint64_t dropped; /* number of earlier events that were dropped. They are reported now; if that fails, the number is
                          restored */
 };

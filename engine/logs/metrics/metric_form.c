@@ -262,8 +262,8 @@ char *metric_name_of(const struct log_counter *counter, const struct metric_form
     char bare[1024];
     const size_t length = strlen(name);
     object = object ? object : "";
-    /* Remove "/sec". A raw counter becomes a total, from which Prometheus' rate() computes the rate. A computed rate
-       gets "_per_second" below. */
+    /* Remove "/sec". A raw counter becomes a total; Prometheus' rate() computes the rate from it. A computed rate gets
+       "_per_second" below. */
     if (length < sizeof bare && name_is_rate(name)) {
         text_fit(bare, sizeof bare, name);
         bare[length - 4] = 0;

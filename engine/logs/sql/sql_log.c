@@ -78,7 +78,7 @@ struct sql_log {
 
     /* Protected by the lock. */
     struct lock lock;
-    unsigned owners; /* how many of the caller and the thread use the log; the last one frees it */
+    unsigned owners; /* 2, 1 or 0: how many of the caller and the thread use the log; the last one frees it */
     struct sql_sample *first, **end;
     uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, including the batch */
     bool closing, opened, ended;

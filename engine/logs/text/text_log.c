@@ -10,8 +10,8 @@
    - A quotation mark in a name is doubled. A control character in a name becomes a space, so that a row remains one
      line.
    - Names are in the ANSI code page (text_ansi.h); characters that it lacks become '?'.
-   - log_options.append continues a file that has the same columns, even if a crash truncated it. The time zone of the
-     file's header is kept. Collector sets do not use this, because MS-PLA ignores LogAppend for text.
+   - log_options.append continues a file that has the same columns, even if a crash truncated it. It uses the time zone
+     of the file's header. Collector sets do not use this, because MS-PLA ignores LogAppend for text.
    - log_options.comment is not stored.
    text_append writes each row to the file immediately, with one write, so flush only removes the rest of a failed
    write. */
