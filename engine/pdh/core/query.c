@@ -81,7 +81,8 @@ bool handle_add(const void *handle)
     return ok;
 }
 
-/* Moves entries behind the gap forward, if a search could otherwise no longer find them. */
+/* Closes the gap that a removed entry left. Moves an entry into the gap if a search would no longer find it
+   otherwise. */
 static void close_gap(struct handle_table *t, size_t gap)
 {
     const size_t mask = t->count - 1;
