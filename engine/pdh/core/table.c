@@ -226,8 +226,8 @@ HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
     return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
 }
 
-/* In the object's single row, fills the columns that come from kernel files. Adds the number of readable files to
-   read. */
+/* In the object's single row, fills the columns that come from kernel files. Adds to *read the number of readable
+   files. */
 static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
 {
     struct table_state *t = o->state;
