@@ -132,8 +132,8 @@ struct log_format_traits {
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
     bool is_file;   /* false: a log set in a database, where nothing is replaced and all segments write to the same log
                        set */
-    bool appends;   /* a collector's LogAppend has an effect. As on Windows, it has no effect for text logs (behaviour
-                       7), although log_options.append works for every format */
+    bool appends;   /* a collector's LogAppend has an effect. It has none for text logs, as on Windows (behaviour 7),
+                       although log_options.append works for every format */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
     bool wildcards; /* supports wildcard counters, so a log can contain instances that appear after its start; otherwise
                        the columns are fixed */
@@ -159,8 +159,8 @@ enum log_format_use {
     LOG_FOR_COPIES,  /* all formats */
 };
 enum { LOG_WORDS_BYTES = 96 }; /* enough for all words */
-/* Writes the words of formats in lower case, those with `ring` first: for LOG_FOR_SETS and the separator "|",
-   "bin|bincirc|csv|tsv|sql". Truncates the result to `size` bytes. */
+/* Writes the words of formats in lower case. Formats with `ring` come first. For example, LOG_FOR_SETS and the
+   separator "|" yield "bin|bincirc|csv|tsv|sql". Truncates the result to `size` bytes. */
 void log_format_words(enum log_format_use use, const char *separator, char *words, size_t size);
 /* Returns whether the file name has the extension of an event trace or of a counter log format that is not for
    exports. */
