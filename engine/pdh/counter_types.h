@@ -10,7 +10,7 @@
 /* Returns the name of a type, such as "PERF_COUNTER_BULK_COUNT". NULL for an unknown type and for bases, which are
    never displayed. */
 const char *counter_type_name(DWORD type);
-/* Finds the type with this name, ignoring case, including bases. False if the name is unknown. */
+/* Finds the type with this name, ignoring case. Bases are types, too. False if the name is unknown. */
 bool counter_type_find(const char *name, DWORD *type);
 /* Returns true if the counter is the divisor of another counter. */
 static inline bool counter_type_is_base(DWORD type)

@@ -68,8 +68,8 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
 
 /* Declares that this host OS can report the columns (bits) for instances of this type. Their counters then exist even
    while no instance has a value. Examples are a container's drive without a block device, and an adapter without a
-   speed. Without this call a counter exists only if an instance has a value or if there are no instances (decision
-   128). */
+   speed. Without this call (decision 128), a counter exists only if an instance has a value or if there are no
+   instances. */
 void table_know_columns(struct table_state *t, uint64_t columns);
 
 /* Adds the total of all plain rows, "_Total", with the parent "_Total" if the other rows have parents. */

@@ -8,9 +8,9 @@
 #include "engine/base/text.h"
 #include "engine/base/wintypes.h"
 
-/* The blocks of MS-PCQ 2.2.4: little-endian, without padding between members. Sizes are in bytes. In a list each block
-   begins at a multiple of 8 bytes from the beginning of the buffer, except after an odd number of counter ids (decision
-   99). Therefore readers copy a block before they use it. */
+/* The blocks of MS-PCQ 2.2.4: little-endian, without padding between members. Sizes are in bytes. In a list, each block
+   begins at a multiple of 8 bytes from the beginning of the buffer. The exception is a block after an odd number of
+   counter ids (decision 99). Therefore readers copy a block before they use it. */
 
 /* As a counter's id: all counters of a counterset. As an instance's number: any number. The instance name "*" stands
    for all instances; * and ? are wildcards. */
