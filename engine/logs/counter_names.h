@@ -25,8 +25,9 @@ struct english_name {
     bool is_unknown; /* a name is not English and has either no English equivalent or several */
 };
 /* Returns the English names of an object and a counter. The comparison ignores case, accents, width and the kind of
-   space character. If a name is unknown, it is also compared after decoding it with other ANSI code pages, because the
-   log's computer may use one of them. A counter with a wildcard stays unchanged. Fails with E_OUTOFMEMORY. */
+   space character. If a name is unknown, its bytes are decoded with other ANSI code pages and compared again, because
+   the log's computer may use one of these code pages. A counter with a wildcard stays unchanged. Fails with
+   E_OUTOFMEMORY. */
 HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
                            struct english_name *out);
 /* Returns the path with English names, from memory_alloc. S_FALSE and NULL: its names are English or unknown, or it is

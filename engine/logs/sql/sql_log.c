@@ -443,7 +443,8 @@ static HRESULT sql_log_take_warning(struct log_writer *w, char **text)
     return hr;
 }
 
-/* Waits until the thread has stopped or, with `opened`, until it has connected. False: neither happened within `ms`. */
+/* Waits until the thread has stopped. If `opened` is set, also returns when the thread has connected. False: neither
+   happened within `ms`. */
 static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), until = now + ms;
