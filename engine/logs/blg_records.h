@@ -70,8 +70,8 @@ struct blg_records {
     bool kernel;              /* the file contains kernel events */
     uint8_t *parts;           /* data of a record that has several parts */
     size_t size, capacity;
-    uint32_t part, part_count; /* part: number of the newest part of the current record, 0 for none; part_count: how
-                                  many parts it has */
+    uint32_t part, part_count; /* part: number of the part of the current record that was read last; 0: none;
+                                  part_count: number of its parts */
 };
 
 /* Reads the next record. S_FALSE: no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;

@@ -20,9 +20,10 @@ struct counter_path {
 
 /* Parses a counter path. The instance is the last part in parentheses before "\", so object and counter names may
    contain parentheses; the instance may contain balanced parentheses, backslashes and slashes. The first slash with
-   text on both sides ends the parent's name. '#' starts the index only before digits at the end. Returns ERROR_SUCCESS;
-   PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path or one longer than
-   PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and zero after a failure. */
+   text on both sides ends the parent's name. '#' starts the index only if digits follow it up to the end of the
+   instance. Returns ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for an invalid path
+   or one longer than PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and zero after a
+   failure. */
 PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
 /* Checks a path without allocating memory. Returns the same codes as counter_path_parse. */
 PDH_STATUS counter_path_check(const char *text);

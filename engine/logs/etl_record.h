@@ -19,7 +19,7 @@ struct etl_buffer_header {
     uint32_t size;     /* bytes of the buffer in the file */
     uint32_t saved;    /* equals `used`, except in the header buffer of some writers */
     uint32_t current;  /* has no reliable meaning */
-    int64_t time;      /* time of the flush: etl_log_buffer_time */
+    int64_t time;      /* time of the flush; etl_log_buffer_time defines its clock */
     uint64_t sequence; /* 0: the file's first buffer */
     uint16_t processor;
     uint16_t logger;

@@ -106,7 +106,8 @@ struct log_options {
     const struct log_reader *copy_of; /* NULL, or the original of a copy: a binary copy of a binary log takes the
                                          machine, the start and the time zone from the original */
     bool wait_for_database; /* SQL, for copies of other logs: append waits for the database and does not drop samples */
-    uint64_t kept_bytes;    /* SQL: limit of the samples kept while the database is unreachable; 0: LOG_KEPT_BYTES */
+    uint64_t kept_bytes;    /* SQL: maximum bytes of the samples that are kept while the database is unreachable; 0:
+                               LOG_KEPT_BYTES */
     log_check *check;       /* NULL, or called regularly while log_writer_close writes for a long time; a failure stops
                                log_writer_close and is its result */
     void *check_user;

@@ -11,8 +11,10 @@
        buffer 1, 2, ...    | names | catalog | sample | sample | ...       each record cut into events:
 
        event:   +0x00  header: size, class type = type of the record, process, local stamp, class GUID (blg_class)
-                +0x30  GUID of the log ("instance"); appended samples repeat the catalog's GUID +0x40 part number, from
-                1 +0x44 number of parts +0x48 at most 8000 bytes of the record
+                +0x30  GUID of the log ("instance"); appended samples repeat the catalog's GUID
+                +0x40  part number, from 1
+                +0x44  number of parts
+                +0x48  at most 8000 bytes of the record
 
        names (36):     machine, then pairs of title index and name; one record for each text counter
        catalog (32):   8 bytes, then an entry for each counter: its size, flags, type, time base, scale, and its names

@@ -43,7 +43,7 @@ struct blg_old {
     struct etl_file *file;
     uint8_t instance[16];   /* GUID of the log */
     struct zone_rules zone; /* time zone of its stamps */
-    int64_t last_utc;       /* FILETIME of the last change */
+    int64_t last_utc;       /* FILETIME at which the log ends so far */
 };
 /* Returns whether the bytes are the beginning of a log that OpenPLA writes. `size` can be small, but not 0. */
 bool blg_is_begun(const uint8_t *bytes, size_t size);

@@ -469,7 +469,7 @@ static HRESULT read_sample(struct blg_reader *r)
     end = at;
     at = r->records.record.data + BLG_BLOCK_HEAD;
     const uint8_t *const first = at;
-    bool whole = false; /* the sample has all its items; before that is checked, only cells are changed */
+    bool whole = false; /* the sample has all its items; until this is checked, only cells may be changed */
     HRESULT hr = S_OK;
     if (!r->has_columns) {
         hr = check_items(r, first, end, &whole);
@@ -558,7 +558,7 @@ static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
                 break;
             }
             if (memcmp(r->records.record.instance, r->instance, sizeof r->instance) != 0) {
-                if (r->jumped) { /* the seek skipped its catalog: read from the beginning */
+                if (r->jumped) { /* the seek skipped the sample's catalog, so read from the beginning */
                     hr = go_to(r, INT64_MIN);
                     break;
                 }

@@ -10,8 +10,8 @@
 
    Every remainder is exact, so the rounding is exact too. Rounding never changes the number of digits, because the
    nearest double below a power of ten is thousands of units of the 20th digit away. (From 1 to 2^52 this follows from
-   the size of the mantissa; from 1e-13 to 1, each power was checked.) Numbers from 2^64 on and numbers below 1e-13 are
-   rare in logs. They are written by snprintf (MinGW's, never msvcrt's, which writes exponents with three digits and
+   the size of the mantissa; from 1e-13 to 1, each power was checked.) Numbers of 2^64 or more and numbers below 1e-13
+   are rare in logs. They are written by snprintf (MinGW's, never msvcrt's, which writes exponents with three digits and
    rounds ties differently).
 
    Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles. Their quotient is rounded
@@ -45,7 +45,7 @@ enum {
     CHUNK = 10,
     MANTISSA_BITS = 52,
     MAX_ZEROS = 12 /* 1e-13 has 12 zeros after the point */,
-    MAX_DOWN = 96 /* the mantissa of a number from 1e-13 on is divided by at most 2^96 */
+    MAX_DOWN = 96 /* numbers of at least 1e-13 are mantissa / 2^n with n up to this */
 };
 
 #define CHARACTERS UINT64_C(0x3030303030303030)
@@ -177,7 +177,8 @@ static size_t without_trailing_zeros(const char *text, size_t length)
     return length;
 }
 
-/* Returns the position, from 1, of the last digit that is not 0. At least one of the eight digits is not 0. */
+/* Returns the position of the last digit that is not 0; the first digit has position 1. At least one of the eight
+   digits is not 0. */
 ALWAYS_INLINE size_t last_digit(uint64_t digits)
 {
     return 8 - (size_t)__builtin_clzll(digits) / 8;
@@ -214,7 +215,8 @@ ALWAYS_INLINE size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits,
 /* Writes mantissa / 2^bits, which is at least 1e-13 and below 1. */
 ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char *text)
 {
-    /* A number below 2^-k and at least half of that has floor(k * log10(2)) zeros after the point, or one less. */
+    /* If k is bits - MANTISSA_BITS, the number is at least 2^-k and below 2^(1-k). It has floor(k * log10(2)) zeros
+       after the point, or one less. */
     unsigned zeros = (bits - MANTISSA_BITS) * 1233 >> 12;
     zeros = zeros < MAX_ZEROS ? zeros : MAX_ZEROS;
     zeros -= zeros > 0 && value >= zeros_limit[zeros - 1];
@@ -315,7 +317,7 @@ enum {
     HALF_DIGITS = 19, /* decimal digits that always fit into 64 bits */
     MAX_DIGITS = 2 * HALF_DIGITS,
     STEP = 27,          /* 5^27 is the largest power of five in 64 bits */
-    READ_MAX_DOWN = 40, /* the quotient by 5^(40-27) still has at least 64 bits */
+    READ_MAX_DOWN = 40, /* after a division by 5^(40-27), the quotient still has at least 64 bits */
     MAX_EXPONENT = 100000,
     DOUBLE_BITS = 53,
     EXACT_DIGITS = 15, /* numbers with up to this many digits are exact doubles */
@@ -331,7 +333,7 @@ static const double double_power_of_ten[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e
 struct decimal {
     uint64_t halves[2]; /* the first 19 digits after leading zeros, and the next 19 */
     int digits;         /* number of digits in `halves` */
-    int exponent;       /* the value is digits * 10^exponent */
+    int exponent;       /* the value is the integer with these digits, times 10^exponent */
     bool cut;           /* more digits were cut off, and not all of them were zeros */
 };
 
@@ -367,8 +369,8 @@ static const uint64_t powers_of_five[STEP + 1] = {1u,
                                                   1490116119384765625u,
                                                   7450580596923828125u};
 
-/* The numbers 5^-n, from n = 1 on, as 128-bit integers with the highest bit set, truncated. An integer times 2^-(128 +
-   INVERSE_SHIFT(n)) is 5^-n. */
+/* The numbers 5^-n, from n = 1 on, as 128-bit integers with the highest bit set, truncated. 5^-n is this integer
+   times 2^-(128 + INVERSE_SHIFT(n)). */
 #define INVERSE_SHIFT(n) ((n)*2378 >> 10) /* position of the highest bit of 5^n, for n up to 40 */
 static const struct {
     uint64_t high, low;
@@ -439,7 +441,8 @@ static bool double_by_quotient(uint128 v, int power, double *out)
     uint128 quotient = (v << up) / first, rest = (v << up) % first;
     if (power > STEP) {
         const uint64_t second = powers_of_five[power - STEP];
-        /* Below 64, because 5^27 has 63 bits and the remainder has no more. */
+        /* `further` is below 64, because 5^27 has 63 bits. The remainder has at most 63 bits, so shifting it does not
+           overflow. */
         const int further = 127 - top_bit(quotient);
         quotient = (quotient << further) + (rest << further) / first;
         rest = (rest << further) % first;
@@ -562,7 +565,7 @@ ALWAYS_INLINE const char *read_exponent(const char *at, const char *end, int *ex
 }
 
 #ifdef __SIZEOF_INT128__
-/* Returns how many of the eight characters are digits before the first other character. */
+/* Returns the number of digits at the beginning of the eight characters. */
 ALWAYS_INLINE unsigned digits_in_front(uint64_t eight)
 {
     const uint64_t values = eight ^ 0x3030303030303030u;
@@ -641,7 +644,7 @@ ALWAYS_INLINE const char *read_usual(const char *at, const char *end, char point
 static const char *add_digits(struct decimal *d, const char *at, const char *end, bool behind_point)
 {
     const char *first = at;
-    int digits = d->digits, more = 0; /* digits that are not stored */
+    int digits = d->digits, more = 0; /* more: number of digits that are not stored */
     uint64_t half = d->halves[0];
     if (digits == 0)
         while (at < end && *at == '0')

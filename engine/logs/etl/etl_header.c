@@ -56,7 +56,8 @@ static struct zone_change read_change(const uint8_t *at)
                                 get_u16(at + 8), get_u16(at + 10), get_u16(at + 12), get_u16(at + 14)};
 }
 
-/* Reads a name from a field of `room` bytes. The name ends at the first NUL; without a NUL, at the end of the field. */
+/* Reads a name from the `room` bytes at `at`. The name ends at the first NUL; without a NUL, at the end of the bytes.
+ */
 static bool read_name(const uint8_t *at, size_t room, const char **out, size_t *bytes)
 {
     size_t units;

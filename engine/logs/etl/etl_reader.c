@@ -21,7 +21,8 @@ struct packed {
     size_t half; /* position of the byte whose upper half is the next match's length; 0: no such byte */
 };
 
-/* Returns the length of a match that does not fit into its three bits. 0: the data end, or the length is invalid. */
+/* Returns the length of a match whose length field (three bits) is too small for the length. 0: the data end, or the
+   length is invalid. */
 static uint32_t long_match(struct packed *p)
 {
     uint32_t length;
@@ -98,7 +99,7 @@ struct place { /* a buffer in the file */
 };
 
 struct stream {
-    size_t first, end, next; /* index in `places`; next: buffer to load after the current one */
+    size_t first, end, next; /* indexes in `places`; next: the buffer to load after the current one */
     uint8_t *buffer;
     size_t capacity;
     uint32_t used, offset; /* positions in `buffer` */

@@ -239,7 +239,7 @@ static void decode_classic(const uint8_t *at, struct etl_record *out)
     out->data = at + (instance ? INSTANCE_HEAD : CLASSIC_HEAD);
 }
 
-/* Returns the number of bytes of the extended items; if no item is marked as the last one, all remaining bytes. */
+/* Returns the number of bytes of the extended items. If the last item cannot be found, returns `room`. */
 static uint32_t extended_size(const uint8_t *at, uint32_t room)
 {
     uint32_t done = 0;

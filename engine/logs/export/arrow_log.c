@@ -135,7 +135,7 @@ static void arrow_put_number(struct arrow_log *log, uint32_t number)
     text_buffer_add_n(&log->file.pending, bytes, sizeof bytes);
 }
 
-/* Completes and adds a message with that header. *size is its size in bytes. */
+/* Completes a message with this header and adds it. *size is the size of the message in bytes. */
 static HRESULT arrow_put_message(struct arrow_log *log, unsigned type, flat_place header, uint64_t body, size_t *size)
 {
     struct flatbuffer *f = &log->flat;

@@ -3,8 +3,9 @@
 
    A block has the columns of a fixed number of samples, one after the other:
 
-       [first numbers][second numbers, if the column has two words][bitmap of present values] of column 0 [...] of
-       column 1 ...
+       [first numbers][second numbers, if the column has two words][bitmap of present values]   of column 0
+       [...]                                                                                    of column 1
+       ...
 
    Samples fill a block in memory. A full block is written to a temporary file unchanged. A column's part of block n can
    then be read with one read at n * (block size) + (offset of the column). The last block stays in memory, so a log

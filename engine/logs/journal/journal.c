@@ -26,7 +26,7 @@ struct journal_room {
                          restored */
 };
 
-#define WHOLE 1000 /* in thousandths of an event, because time is in milliseconds */
+#define WHOLE 1000 /* room for one event; the unit is a thousandth of an event, because time is in milliseconds */
 
 static struct {
     struct lock lock;
@@ -229,7 +229,8 @@ static struct {
     unsigned number;
 } latest;
 
-/* Returns the number of that file; 0: no file was written, or it no longer exists. */
+/* Returns the number of the file in `latest`; 0: this process has not written to the folder, or the file no longer
+   exists. */
 static unsigned latest_recall(const char *folder)
 {
     lock_enter(&latest.lock);

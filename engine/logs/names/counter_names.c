@@ -318,8 +318,8 @@ static bool is_known(const struct counter_names *n, const char *english, const c
     return name_fold(english, folded) && find_built_in(n, folded, object, &a) == FOUND_ONE && !a.is_foreign;
 }
 
-/* Chooses among several English names in a computer's lists: the one in the built-in table, otherwise the given
-   name. */
+/* Chooses one of several English names in a computer's lists: the one that the built-in table has, otherwise the one
+   that equals the given name. */
 static enum found choose(const struct counter_names *n, const struct local_name *entries, size_t count,
                          const char *folded, const char *object, struct answer *out)
 {

@@ -173,7 +173,7 @@ static void end_outage(struct sql_log *log, uint64_t written)
     log->refused = 0;
 }
 
-/* Frees the batch, which is in the database. */
+/* Frees the batch. It has been written to the database. */
 static void forget_batch(struct sql_log *log)
 {
     uint64_t bytes = 0, count = 0;
@@ -260,7 +260,7 @@ static void pause_for(struct sql_log *log, uint32_t ms)
     }
 }
 
-/* Handles the result of an attempt, and returns whether the thread continues. */
+/* Handles the result of write_waiting, and returns whether the thread continues. */
 static bool goes_on(struct sql_log *log, HRESULT hr)
 {
     lock_enter(&log->lock);

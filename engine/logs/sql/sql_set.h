@@ -12,7 +12,7 @@
 /* A single counter, or an instance of a wildcard counter, that has or will get a row in CounterDetails. */
 struct sql_slot {
     struct log_counters names; /* one counter: machine and object are never NULL, and every name fits its column */
-    int32_t id;                /* CounterID; 0: not determined since the last connection */
+    int32_t id;                /* CounterID; 0: not yet determined on the current connection */
 };
 
 struct sql_row {
