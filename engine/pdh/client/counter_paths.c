@@ -180,7 +180,7 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* ---- the watch ---- */
 
-/* The watch compares hashes of the counters' paths from the two latest checks. */
+/* The watch compares hashes: those of the counters' paths that exist now, and those from when the watch was opened. */
 
 /* Time limit in milliseconds for one check, because a computer that does not answer delays it. The remaining paths are
    left for the next check. */

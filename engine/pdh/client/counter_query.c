@@ -258,7 +258,7 @@ static HRESULT name_from_wide(LPCWSTR wide, const char **out)
     return hr;
 }
 
-/* Returns "\\NAME", with or without backslashes in PDH's name. */
+/* Returns the computer's name as "\\NAME". PDH's name may lack the backslashes, or be missing for this computer. */
 static HRESULT machine_name(LPCWSTR wide, const char **out)
 {
     HRESULT hr = name_from_wide(wide, out);

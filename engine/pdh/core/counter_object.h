@@ -99,9 +99,9 @@ struct counter_object {
     FILETIME local_time; /* local time of the sample: the TimeStamp that PDH returns */
     HRESULT result;      /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the sample exceeded the time
                             limit */
-    struct counter_object_work *work;  /* query's side: its sampling side */
-    const struct counter_object *last; /* sampling side: the query's side, with the sample before this one */
-    struct source_hold hold;           /* sampling side: the shared files that it currently uses */
+    struct counter_object_work *work;  /* set only on the query's side: the sampling side */
+    const struct counter_object *last; /* set only on the sampling side: the query's side, with the previous sample */
+    struct source_hold hold;           /* used only on the sampling side: the shared files that it currently uses */
 };
 
 /* Opens the object and takes a first sample. Fails if its source does not exist. If the source does not respond within

@@ -122,7 +122,7 @@ static DWORD rate_of_two(enum formula f, DWORD type, int64_t time_base, const PD
 {
     bool base_is_count = f == FORMULA_SAMPLES || f == FORMULA_SECONDS || f == FORMULA_AVERAGE;
     int64_t n = difference(newer->FirstValue, older->FirstValue, (type & PERF_SIZE_LARGE) != 0);
-    /* Bases that are counts have 32 bits, time stamps 64 bits. */
+    /* A base that is a count has 32 bits. A time stamp has 64 bits. */
     int64_t d = difference(newer->SecondValue, older->SecondValue, !base_is_count);
     *value = 0;
     if (f == FORMULA_DELTA) {

@@ -35,8 +35,8 @@ struct log_file {
 
 /* An object of the log files. */
 struct log_object {
-    struct counter_object_type type; /* must be the first member, because log_object_sample and the function `raw` cast
-                                        pointers to it */
+    struct counter_object_type type; /* must be the first member: log_object_sample and the function `raw` cast a
+                                        pointer to `type` to a pointer to the log_object */
     struct log_catalogue *catalogue;
     struct counter_schema *schemas;
     int64_t *time_bases;
@@ -328,8 +328,8 @@ static struct log_object *add_object(struct log_catalogue *lc, const struct log_
 static struct log_object *counter_object_for(struct log_catalogue *lc, const struct log_counter *from)
 {
     const char *machine = from->machine ? from->machine + strspn(from->machine, "\\") : NULL;
-    for (size_t i = lc->object_count;
-         i-- > 0;) { /* files list their counters object by object, so the newest object is the most likely */
+    /* Files list their counters object by object, so the counter most likely belongs to the newest object. */
+    for (size_t i = lc->object_count; i-- > 0;) {
         struct log_object *lo = lc->objects[i];
         if (text_equal_nocase(lo->type.name, from->object ? from->object : "") &&
             same_or_both_null(lo->type.machine, machine) && lo->type.has_instances == (from->instance != NULL))

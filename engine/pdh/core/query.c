@@ -81,8 +81,8 @@ bool handle_add(const void *handle)
     return ok;
 }
 
-/* Closes the gap that a removed entry left. Moves an entry into the gap if a search would no longer find it
-   otherwise. */
+/* Closes the gap that a removed entry left: moves an entry into the gap if a search would not find the entry otherwise,
+   and then closes the new gap in the same way. */
 static void close_gap(struct handle_table *t, size_t gap)
 {
     const size_t mask = t->count - 1;
@@ -419,7 +419,7 @@ static bool match_items(struct counter_items *items, const struct counter_object
     return true;
 }
 
-/* Returns the status of the whole counter. */
+/* Reads the values of all items of a wildcard counter, and returns the status of the whole counter. */
 static DWORD sample_items(struct counter *c)
 {
     const struct counter_object *o = c->object;

@@ -151,7 +151,7 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
     if (status == ERROR_SUCCESS) {
         l->cells = memory_zero(l->counters.count, sizeof *l->cells);
         hr = l->cells ? create(l) : E_OUTOFMEMORY;
-        /* a limit that is too small for a circular log */
+        /* E_INVALIDARG: the size limit is too small for a circular log */
         status = hr == E_INVALIDARG && !options->append ? (PDH_STATUS)PDH_INVALID_ARGUMENT : status_of(hr);
     }
     if (status != ERROR_SUCCESS) {

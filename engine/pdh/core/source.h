@@ -19,7 +19,7 @@ struct kept_files {
     struct kept_file *files;
     size_t count, capacity;
     size_t next;               /* index of the file that is likely to be requested next */
-    struct kernel_file *spare; /* a file beyond the limit of open files */
+    struct kernel_file *spare; /* the file that was read last, if too many files are open to keep it open longer */
 };
 /* Reads the current text of a file, borrowed until the next call. Fails like kernel_file_open and kernel_file_read. */
 HRESULT kept_files_text(struct kept_files *k, const char *path, const char **text, size_t *size);

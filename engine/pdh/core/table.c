@@ -365,8 +365,8 @@ static int64_t value_before(const struct counter_object *o, const struct table_s
     return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->type->value_count + value];
 }
 
-/* Computes one value of the total row `to`: the total over the plain rows from `from` up to, but not including,
-   `to`. */
+/* Computes one value of the row `to`, which is a subtotal or the total: the sum or the mean of the plain rows from
+   `from` up to, but not including, `to`. */
 static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
                         uint32_t value)
 {

@@ -261,7 +261,7 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, 
     return i ? &i->block : NULL;
 }
 
-/* find_block finds the instance to which a block belongs, find_counter the index of a counter in an instance. The
+/* find_block finds the instance to which a block belongs. find_counter finds the index of a counter in an instance. The
    caller holds the lock. */
 static struct perflib_instance *find_block(const struct perflib_provider *p, const PERF_COUNTERSET_INSTANCE *block)
 {

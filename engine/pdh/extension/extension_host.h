@@ -14,8 +14,8 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 
 /* The registry entries of performance extension DLLs. In native builds the lists are empty. */
 
-/* Lists the services that are not disabled and whose key Performance has the values Library, Open, Collect and
-   Close. */
+/* Lists the services whose key Performance has the values Library, Open, Collect and Close. Omits a service if this
+   key also has a value "Disable Performance Counters" other than 0. */
 HRESULT extension_services(struct texts *out);
 /* Lists the English names and help strings as number, string, number, string ... They come from the values Counter and
    Help of Perflib\009 and from the services. Wine has no such table and does not allow programs to write one. Therefore

@@ -229,7 +229,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     size_t offset = data->values;
     for (size_t i = 0; i < rows && SUCCEEDED(hr); i++) {
         struct perf_instance instance = {0};
-        perf_object_instance(data, &offset, &instance); /* check_instances has checked that it is complete */
+        perf_object_instance(data, &offset, &instance); /* check_instances has checked that the block is complete */
         names[i] = own_name(&instance);
         keys[i] = (uint64_t)((int64_t)instance.unique_id + 1);
         char *parent = names[i] && instance.parent_title ? name_of_parent(&parents, reply, &instance) : NULL;

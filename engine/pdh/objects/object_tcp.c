@@ -68,7 +68,7 @@ struct tcp_state {
     struct table_state table;
     struct kernel_keys figures;
     uint64_t before[FIGURES]; /* the numbers when `connections` was determined */
-    struct sockets sockets;   /* the numbers of sockets at that time */
+    struct sockets sockets;   /* the numbers of sockets when `connections` was determined */
     struct kernel_connections connections;
     uint64_t read_at;                               /* clock_monotonic_ms() of the last reading of the tables */
     enum { UNKNOWN, NOT_COUNTED, COUNTED } waiting; /* whether CurrEstab includes CLOSE_WAIT */

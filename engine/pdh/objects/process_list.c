@@ -283,14 +283,14 @@ struct followed {
     size_t name_length;
     struct process_entry entry;       /* values from the last complete reading of its files */
     uint32_t figures;                 /* the groups that are valid in `entry` */
-    struct process_run_time run_time; /* read just before that reading */
-    uint64_t pages, resident;         /* from statm, read just before that reading; valid if `has_size` is set */
+    struct process_run_time run_time; /* read just before the last complete reading */
+    uint64_t pages, resident; /* from statm, read just before the last complete reading; valid if `has_size` is set */
     bool has_size;
-    bool is_idle;         /* one thread, which did not run during that reading */
+    bool is_idle;         /* during the last complete reading, it had only one thread, which did not run */
     bool is_kernel;       /* a thread of the kernel */
     bool is_zombie;       /* it has exited; its parent has not yet waited for it */
-    int64_t parent_start; /* start time of the parent; 0: the parent did not run during that reading */
-    unsigned readings;    /* up to READINGS_FIRST */
+    int64_t parent_start; /* start time of the parent; 0: the parent did not run during the last complete reading */
+    unsigned readings;    /* number of readings so far, counted up to READINGS_FIRST */
     bool uncounted;       /* the kernel does not count its run time */
 };
 
@@ -306,7 +306,7 @@ struct host_list {
                                  changes */
     uint32_t figures;         /* the groups requested in this reading */
     struct kernel_file *load; /* /proc/loadavg */
-    struct kernel_load changes; /* read before the last reading */
+    struct kernel_load changes; /* content of `load`, read before the last reading of the list */
     uint64_t certain;           /* all processes with ids up to this one were found; 0: list the whole folder */
     unsigned unlisted;          /* readings since the whole folder was last listed */
     uint32_t *failed;           /* ids that could not be read; they are tried once more */
@@ -444,7 +444,7 @@ static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
 struct reading {
     const uint32_t *ids;
     size_t count;
-    struct followed *next; /* those that exist, in the order of the entries */
+    struct followed *next; /* the processes that exist, in the order of the entries */
     size_t entry_count;
 };
 

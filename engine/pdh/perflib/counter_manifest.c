@@ -12,7 +12,7 @@
 #define COUNTERS_NAMESPACE "http://schemas.microsoft.com/win/2005/12/counters"
 #define LONGEST_NAME       255u        /* characters */
 #define LONGEST_HELP       32768u      /* bytes */
-#define MOST_TEXT          (16u << 20) /* total bytes of all names and help strings */
+#define MOST_TEXT          (16u << 20) /* maximum bytes of all names and help strings together */
 
 struct counter_reader {
     struct manifest_reader r;

@@ -447,7 +447,7 @@ static HRESULT read_rows(struct counter_object *o, const struct remote_set *set,
 }
 
 /* Converts an error of a remote computer to the PDH status that the missing values get: access denied, or no such
-   computer. */
+   computer. Does not change success, E_OUTOFMEMORY, and the error for an invalid answer. */
 static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);
