@@ -219,7 +219,7 @@ struct openpla_trace_options {
 struct openpla_trace_info {
     const char *path;
     const char *session;  /* NULL: unknown */
-    int64_t begin, end;   /* of the session; 0: unknown */
+    int64_t begin, end;   /* start and end of the session; 0: unknown */
     uint64_t events_lost; /* as the session recorded them */
     uint32_t buffers_lost;
     uint32_t processors, pointer_size;
@@ -228,8 +228,8 @@ struct openpla_trace_info {
 enum openpla_field_kind {
     OPENPLA_FIELD_TEXT,
     OPENPLA_FIELD_INTEGER,  /* `text` is a decimal number, and `integer` is its value */
-    OPENPLA_FIELD_UNSIGNED, /* the same, but `integer` contains the bits of a uint64_t */
-    OPENPLA_FIELD_REAL,     /* `real` */
+    OPENPLA_FIELD_UNSIGNED, /* like OPENPLA_FIELD_INTEGER, but `integer` contains the bits of a uint64_t */
+    OPENPLA_FIELD_REAL,     /* `real` is the value */
     OPENPLA_FIELD_BOOL,     /* `integer` is 0 or 1 */
     OPENPLA_FIELD_ARRAY,    /* the following fields up to OPENPLA_FIELD_END are its elements */
     OPENPLA_FIELD_STRUCT,   /* the following fields up to OPENPLA_FIELD_END are its members */
@@ -252,7 +252,7 @@ struct openpla_event {
     const char *activity_id;
     const char *event, *task, *opcode_name, *level_name; /* NULL: none, or not decoded */
     const char *message;                                 /* WPP message with its arguments, otherwise NULL */
-    const char *reason;                                  /* why the fields are not decoded; NULL: they are */
+    const char *reason;                                  /* why the fields are not decoded; NULL: they are decoded */
     const struct openpla_field *fields;
     size_t field_count;
     const uint8_t *data; /* the event's bytes after its header */
