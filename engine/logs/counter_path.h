@@ -56,7 +56,7 @@ struct instance_numbers {
 HRESULT instance_numbers_next(struct instance_numbers *n, const char *name, size_t *number);
 /* Returns the name with its number, from memory_alloc; NULL: out of memory. */
 char *instance_numbers_text(const char *name, size_t number);
-void instance_numbers_clear(struct instance_numbers *n); /* empties it for another list */
+void instance_numbers_clear(struct instance_numbers *n); /* empties *n for another list */
 void instance_numbers_free(struct instance_numbers *n);
 
 #endif

@@ -60,8 +60,8 @@ HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *ev
    without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: invalid head->used. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
-/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with those of `events`. Apart from the
-   stamps, `events` must be equal to the events in the file. */
+/* Overwrites the time stamps (at +0x10) of the first `count` events of the file with the time stamps of `events`. Apart
+   from the stamps, `events` must be equal to the events in the file. */
 HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count);
 /* Increases the counts of lost events and buffers in the header. */
 void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
@@ -114,7 +114,7 @@ HRESULT etl_reader_follow(struct etl_reader *r);
 /* Continues with the buffers that were added to the file since its last buffer was read. Does not detect buffers with
    which a circular log has overwritten older buffers. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
-void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* in bytes of the file */
+void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* both in bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */
 
 #endif

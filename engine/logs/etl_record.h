@@ -65,7 +65,7 @@ enum etl_record_kind {
     ETL_RECORD_INSTANCE,    /* a classic event with instance numbers */
     ETL_RECORD_MANIFEST,    /* manifest and TraceLogging events */
     ETL_RECORD_MESSAGE,     /* WPP; id is the message's number, version its option flags */
-    ETL_RECORD_OTHER,       /* only its bytes are known */
+    ETL_RECORD_OTHER,       /* an event of an unknown kind; only its bytes are available */
 };
 
 /* One event. Pointers point to the reader's buffer. Fields that its header does not have are 0. */
@@ -82,15 +82,15 @@ struct etl_record {
     int64_t stamp; /* time stamp on the file's clock */
     int64_t utc;   /* FILETIME; filled by the reader */
     uint16_t processor;
-    uint64_t position;                      /* offset of its buffer in the file; filled by the reader */
-    const struct etl_buffer_header *buffer; /* header of its buffer; filled by the reader */
-    bool last;                              /* the last event of its buffer; filled by the reader */
+    uint64_t position;                      /* file offset of the event's buffer; filled by the reader */
+    const struct etl_buffer_header *buffer; /* header of the event's buffer; filled by the reader */
+    bool last;                              /* the event is the last one in its buffer; filled by the reader */
     uint32_t process, thread, kernel_time, user_time;
-    GUID provider; /* for a classic event, its class */
+    GUID provider; /* event provider; for a classic event, its class */
     uint16_t id, version, task;
     uint8_t channel, level, opcode; /* opcode: the type of a classic event */
     uint64_t keyword;
-    GUID activity; /* for ETL_RECORD_INSTANCE the parent's GUID */
+    GUID activity; /* activity id; for ETL_RECORD_INSTANCE, the GUID of the parent */
     uint32_t instance, parent_instance;
 };
 

@@ -47,7 +47,7 @@ static inline const char *log_counter_english_counter(const struct log_counter *
 /* Returns a hash of all names and the index. NULL and "" have different hashes. */
 uint64_t log_counter_hash(const struct log_counter *counter);
 bool log_counter_same(const struct log_counter *a, const struct log_counter *b);
-void log_counter_free(struct log_counter *counter); /* frees and clears its strings */
+void log_counter_free(struct log_counter *counter); /* frees the counter's strings and sets them to NULL */
 
 /* A growing list of counters that owns their strings. Zero-initialise. */
 struct log_counters {

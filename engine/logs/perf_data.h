@@ -27,7 +27,7 @@ struct perf_data {
 struct perf_object {
     const uint8_t *bytes; /* borrowed */
     size_t size;          /* TotalByteLength */
-    uint32_t title, help; /* title indexes of its name and help text */
+    uint32_t title, help; /* title indexes of the object's name and help text */
     uint32_t counters;
     int32_t instances; /* -1: no instances, but a single counter block */
     int64_t ticks, frequency;

@@ -285,7 +285,7 @@ static HRESULT decode(struct library_trace *t, const struct dumped_event *e, str
         if (SUCCEEDED(hr))
             at->message = add_string(t, t->room.length ? t->room.text : "");
         else if (hr == EVENT_DATA_INVALID)
-            hr = S_OK; /* the fields' `reason` explains it */
+            hr = S_OK; /* `reason`, which is set below, explains it */
     }
     if (FAILED(hr))
         return hr;

@@ -353,7 +353,7 @@ static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
     return size;
 }
 
-/* Writes a wildcard counter's item. `sizes` are those of wildcard_size. */
+/* Writes a wildcard counter's item. `sizes` was filled by wildcard_size. */
 static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *cell, const uint32_t *sizes)
 {
     uint8_t *block = *at + BLG_BLOCK_HEAD; /* name offsets are relative to this address */

@@ -42,7 +42,7 @@ HRESULT blg_text_put(uint8_t *at, const struct log_counter *counter, size_t plac
 struct blg_old {
     struct etl_file *file;
     uint8_t instance[16];   /* GUID of the log */
-    struct zone_rules zone; /* time zone of its stamps */
+    struct zone_rules zone; /* time zone of the log's stamps */
     int64_t last_utc;       /* FILETIME at which the log ends so far */
 };
 /* Returns whether the bytes are the beginning of a log that OpenPLA writes. `size` can be small, but not 0. */

@@ -40,9 +40,9 @@ struct arrow_log {
     struct flatbuffer flat;
     struct texts names;    /* column names of the counters */
     struct texts metadata; /* keys and values, alternating */
-    size_t columns;        /* including the time */
-    size_t rows, capacity; /* of the current batch */
-    uint64_t *values;      /* bits of the values; `capacity` rows of the first column, then those of the next */
+    size_t columns;        /* number of columns, including the time */
+    size_t rows, capacity; /* rows in the current batch, and room for rows */
+    uint64_t *values;      /* bits of the values, one column after another; each has room for `capacity` rows */
     uint8_t *valid;        /* one bitmap of `bitmap` bytes per column */
     size_t bitmap;
     size_t *nulls;

@@ -32,7 +32,7 @@ struct column_store {
     uint8_t *block;
     uint64_t *offsets; /* offsets of the columns in a block; the last element is the block size */
     uint8_t *words;
-    size_t columns, rows; /* of a block */
+    size_t columns, rows; /* of each block */
     size_t used;          /* samples in the block */
     uint64_t written;     /* blocks in the file */
     size_t longest;       /* bytes of the largest column part */

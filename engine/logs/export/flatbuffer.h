@@ -36,7 +36,7 @@ flat_place flat_table_end(struct flatbuffer *f);
 /* Completes the buffer; `root` is its root table. The length is a multiple of 8. Returns the bytes, borrowed; NULL: out
    of memory. */
 const uint8_t *flat_finish(struct flatbuffer *f, flat_place root, size_t *size);
-void flat_clear(struct flatbuffer *f); /* for the next buffer; keeps the memory */
+void flat_clear(struct flatbuffer *f); /* empties f for the next buffer; keeps the memory */
 void flat_free(struct flatbuffer *f);
 
 #endif

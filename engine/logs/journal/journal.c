@@ -413,7 +413,7 @@ static HRESULT next_file(struct journal_reader *r)
     char *path = path_of(r->folder, next);
     hr = path ? file_open(path, FILE_READ, &file) : E_OUTOFMEMORY;
     memory_free(path);
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* deleted in the meantime; use the next one */
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) /* the file was deleted in the meantime; use the next file */
         r->number = next;
     if (FAILED(hr))
         return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;

@@ -138,7 +138,7 @@ struct line_layout {
 /* A series, during the creation of a layout. */
 struct line_series {
     const char *text;
-    size_t first; /* its first counter */
+    size_t first; /* index of the first counter of the series */
 };
 
 static int line_compare_series(const void *left, const void *right)

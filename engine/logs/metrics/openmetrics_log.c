@@ -29,7 +29,7 @@
 
 enum {
     STORE_BYTES = 64 << 20,
-    MOST_RUNS = 1 << 20, /* per family; Prometheus could not use more */
+    MOST_RUNS = 1 << 20, /* maximum per family; Prometheus could not use more */
     LINES_BETWEEN_CHECKS = 10000,
 };
 #define NO_COLUMN SIZE_MAX
@@ -483,7 +483,8 @@ static void om_sort_runs(struct om_log *log)
 
 /* The beginnings of a run's lines. */
 struct om_lines {
-    char *first, *second; /* for a summary: its sum, its count */
+    /* For a summary: `first` for the line of the sum, `second` for the line of the count. */
+    char *first, *second;
     size_t first_length, second_length;
 };
 

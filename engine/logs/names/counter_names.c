@@ -18,7 +18,7 @@ enum { COLUMNS = 7 /* English and the languages of the built-in table */ };
 
 struct table_row {
     bool is_object;
-    const char *names[COLUMNS]; /* the English name, then those in the table's languages */
+    const char *names[COLUMNS]; /* the English name, then the names in the table's other languages */
 };
 static const struct table_row rows[] = {
 #define NAMES_OBJECT(...)  {true, {__VA_ARGS__}},

@@ -7,8 +7,9 @@
 #include "engine/logs/counter_names.h"
 
 #define NAMES_LONGEST  512 /* maximum bytes of a folded name; a longer name counts as unknown */
-#define NAMES_ENGLISH  0   /* language number of English; the table's other languages come next, then those of files */
-#define NAMES_SOME     31  /* the last language number, for files in an unknown language */
+/* Language number of English. The table's other languages come next, then the languages that only files have. */
+#define NAMES_ENGLISH  0
+#define NAMES_SOME     31 /* the last language number, for files in an unknown language */
 #define LANGID_ENGLISH 0x09
 
 /* Folds a name for comparison: upper case, no accents and marks, normal width, single spaces, and plain apostrophes and

@@ -69,8 +69,8 @@ static bool column_text(const char **name, bool required)
     return true;
 }
 
-/* Adds the names for a slot: those of a counter or, for a wildcard counter, of its instance `instance`. The index
-   distinguishes equal instance names of one sample: "a", "a" and "a#1". */
+/* Adds the names for a slot: the names of a single counter, or of the instance `instance` of a wildcard counter. The
+   index distinguishes equal instance names of one sample: "a", "a" and "a#1". */
 static HRESULT slot_names(const struct log_counter *counter, const char *instance, uint32_t occurrence,
                           struct log_counters *out)
 {

@@ -166,7 +166,7 @@ static HRESULT write_row(struct text_log *log, const char *row, size_t length)
     hr = file_write_at(log->file, log->size, row, length);
     if (FAILED(hr)) {
         log->torn = true;
-        (void)cut_torn_row(log); /* if this fails, it is tried again before the next row and at the end */
+        (void)cut_torn_row(log); /* if this fails, the next row, flush or close tries again */
         return hr;
     }
     log->size += length;

@@ -46,7 +46,7 @@ typedef int32_t openpla_result;
 #define OPENPLA_E_ACCESS   ((openpla_result)0x80070005)
 #define OPENPLA_E_HANDLE   ((openpla_result)0x80070006) /* the handle is closed, or of another kind */
 #define OPENPLA_E_INVALID  ((openpla_result)0x8007000D) /* not a log */
-#define OPENPLA_E_MEMORY   ((openpla_result)0x8007000E) /* also: the table exceeds its limit */
+#define OPENPLA_E_MEMORY   ((openpla_result)0x8007000E) /* out of memory, or a table exceeds its limit */
 #define OPENPLA_E_EXISTS   ((openpla_result)0x80070050)
 #define OPENPLA_E_ARGUMENT ((openpla_result)0x80070057)
 #define OPENPLA_E_FULL     ((openpla_result)0x80070070) /* the disk is full */
@@ -220,7 +220,7 @@ struct openpla_trace_info {
     const char *path;
     const char *session;  /* NULL: unknown */
     int64_t begin, end;   /* start and end of the session; 0: unknown */
-    uint64_t events_lost; /* as the session recorded them */
+    uint64_t events_lost; /* number of lost events, as the session recorded it */
     uint32_t buffers_lost;
     uint32_t processors, pointer_size;
 };
