@@ -32,7 +32,7 @@ enum { EXTENSION_MOST_BYTES = 4 << 20 /* of each file */, EXTENSION_MOST_OFFSET 
 /* Reads only section [info]: the header file's name and the service. Both files are UTF-8 and end with a NUL. Fails
    with EXTENSION_INVALID and a message with line, key and value; *out is then empty. */
 HRESULT extension_ini_begin(const char *ini, struct extension_ini *out);
-/* Reads the rest. `symbols` is the text of the header file. On failure *out is unchanged. */
+/* Reads the other sections. `symbols` is the text of the header file. On failure *out is unchanged. */
 HRESULT extension_ini_read(const char *ini, const char *symbols, struct extension_ini *out);
 void extension_ini_free(struct extension_ini *out);
 

@@ -25,8 +25,8 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
 
 /* Computes minimum, maximum and mean of a ring of `count` raw values; the oldest is at `first`. Values that cannot be
    computed are skipped; types that need two samples yield one value per pair of adjacent samples. `time_base` and
-   `scale` are as above. The status of each result and the function's result are PDH_CSTATUS_VALID_DATA, or the status
-   of the last sample if there is no value. out->count is the number of values. */
+   `scale` are as in formula_format. The status of each result and the function's result are PDH_CSTATUS_VALID_DATA, or
+   the status of the last sample if there is no value. out->count is the number of values. */
 DWORD formula_statistics(DWORD type, DWORD format, int64_t time_base, int scale, size_t first, size_t count,
                          const PDH_RAW_COUNTER *ring, PDH_STATISTICS *out);
 

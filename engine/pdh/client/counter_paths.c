@@ -180,7 +180,8 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* ---- the watch ---- */
 
-/* The watch compares hashes: those of the counters' paths that exist now, and those from when the watch was opened. */
+/* The watch compares hashes of counter paths. A path that exists now is new if it did not exist when the watch was
+   opened. */
 
 /* Time limit in milliseconds for one check, because a computer that does not answer delays it. The remaining paths are
    left for the next check. */
@@ -195,7 +196,7 @@ struct counter_watch {
     size_t count, capacity;
 };
 
-/* Hashes the first of the paths. *next becomes the path after it. */
+/* Hashes the first path of the list `path`. *next becomes the second path. */
 static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
 {
     uint64_t hash = HASH_START;

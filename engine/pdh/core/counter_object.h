@@ -45,7 +45,7 @@ struct instance_list {
     atomic_size_t references;
     size_t count;
     struct instance *items;
-    uint32_t *buckets; /* by the hash of the whole name: position + 1 of the first item, 0 for none */
+    uint32_t *buckets; /* hash table by the whole name: position + 1 of the bucket's first item; 0: none */
     size_t mask;       /* number of buckets (a power of two) - 1 */
 };
 

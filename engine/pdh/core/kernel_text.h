@@ -43,7 +43,7 @@ void kernel_cpus_free(struct kernel_cpus *cpus);
 struct kernel_counts {
     struct kernel_count {
         uint32_t cpu;
-        uint64_t sum;   /* over all lines with one number per processor, except TLB */
+        uint64_t sum;   /* sum over all lines with one number per processor, except TLB */
         uint64_t clock; /* the number in the line "LOC" */
     } * counts;         /* one per column; owned */
     size_t count, capacity;
@@ -57,7 +57,7 @@ void kernel_counts_free(struct kernel_counts *counts);
 struct kernel_interrupt {
     uint64_t number;
     const char *counts; /* one number per processor of the table; points into the text */
-    const char *end;    /* end of its line */
+    const char *end;    /* end of the interrupt's line */
     const char *user;   /* the name that the driver gave the interrupt; points into the text, not terminated */
     size_t user_length; /* 0: unused, or shared by several drivers */
 };

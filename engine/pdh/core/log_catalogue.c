@@ -74,7 +74,7 @@ struct log_sample {
     size_t key_capacity;
     struct log_row *rows;
     size_t row_capacity;
-    uint32_t *buckets; /* by the hash of the name: the first row of a chain */
+    uint32_t *buckets; /* hash table by name; an element refers to the first row of a chain */
     size_t bucket_count;
     uint64_t search; /* number of the current place's search */
 };
@@ -328,8 +328,8 @@ static struct log_object *add_object(struct log_catalogue *lc, const struct log_
 static struct log_object *counter_object_for(struct log_catalogue *lc, const struct log_counter *from)
 {
     const char *machine = from->machine ? from->machine + strspn(from->machine, "\\") : NULL;
-    /* Files list their counters object by object, so the counter most likely belongs to the newest object. */
-    for (size_t i = lc->object_count; i-- > 0;) {
+    for (size_t i = lc->object_count;
+         i-- > 0;) { /* files list counters object by object, so most counters belong to the newest object */
         struct log_object *lo = lc->objects[i];
         if (text_equal_nocase(lo->type.name, from->object ? from->object : "") &&
             same_or_both_null(lo->type.machine, machine) && lo->type.has_instances == (from->instance != NULL))

@@ -79,7 +79,7 @@ struct counter {
 /* An object of the query's catalogue and its use by counters. */
 struct query_object {
     struct counter_object *object; /* NULL until it is needed */
-    uint32_t *uses;                /* by counter index: number of the query's counters that need it */
+    uint32_t *uses;                /* for each counter of the object: how many counters of the query use it */
     size_t use_count, use_capacity;
     uint64_t wanted; /* OBJECT_BIT of the counters in use */
 };
@@ -90,7 +90,7 @@ struct query {
     DWORD_PTR user_data;
     struct source source;
     struct catalogue *catalogue;
-    struct query_object *objects; /* by position in the catalogue; may be shorter than the catalogue */
+    struct query_object *objects; /* in the order of the catalogue; the array may be shorter than the catalogue */
     size_t object_count, object_capacity;
     struct counter_object_use *uses; /* reusable array for one sample */
     size_t use_capacity;

@@ -22,7 +22,7 @@ struct query_log {
     struct log_options options;
     bool circular;
     struct log_counters counters;
-    struct column *columns; /* by the log's counter index */
+    struct column *columns; /* in the order of the log's counters */
     size_t column_capacity;
     struct log_cell *cells;
     struct log_writer *writer;

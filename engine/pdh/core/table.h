@@ -32,17 +32,17 @@ struct table_program;
 /* The first member of the object's state. */
 struct table_state {
     struct table_program *program; /* one per value of the object; NULL: not compiled yet */
-    uint32_t column_count;         /* columns of the table, then those of kernel files */
+    uint32_t column_count;         /* number of the table's own columns plus one for each key of a kernel file */
     uint64_t known_columns;        /* set by table_know_columns in this sample */
     struct kernel_keys *keys;      /* the keys of each kernel file */
-    uint8_t *key_columns;          /* by kernel file: its first column in the table */
+    uint8_t *key_columns;          /* for each kernel file: the index of the first column with its keys */
     struct table_row *rows;
     size_t row_count, row_capacity;
     int64_t *cells; /* the rows' cells, one row after another */
     size_t cell_capacity;
     char *names;
     size_t name_length, name_capacity;
-    size_t *places; /* by row: its position in the previous sample */
+    size_t *places; /* for each row: its position in the previous sample */
     size_t place_capacity;
 };
 

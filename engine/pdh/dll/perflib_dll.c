@@ -34,7 +34,7 @@ struct perflib_instance {
     uint32_t offset;
     WCHAR *name;
     const void **references;        /* one address per counter; NULL: no counter has a reference */
-    PERF_COUNTERSET_INSTANCE block; /* returned to the program; the name follows it */
+    PERF_COUNTERSET_INSTANCE block; /* its address is returned to the program; the instance's name follows it */
 };
 
 struct perflib_provider {

@@ -30,7 +30,7 @@ struct counterset_object {
     bool is_aggregate; /* one row aggregates the instances of all providers */
     struct counter_schema *schemas;
     struct counterset_value *values; /* sorted by id */
-    uint32_t *ids;                   /* by index in the row */
+    uint32_t *ids;                   /* ids of the values, in the order of the row */
 };
 
 struct countersets {

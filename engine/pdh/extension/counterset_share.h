@@ -36,11 +36,11 @@ struct counterset_record {
     uint32_t live;       /* atomic; 0: deleted */
     uint32_t size;       /* bytes to the next record, a multiple of 8 */
     uint32_t kind;       /* COUNTERSET_KIND_SET or COUNTERSET_KIND_INSTANCE */
-    uint32_t set;        /* instances: offset of their counterset */
-    uint32_t id;         /* instances: their number */
+    uint32_t set;        /* in an instance: offset of its counterset */
+    uint32_t id;         /* in an instance: its number */
     uint32_t count;
-    GUID guid;       /* countersets */
-    uint32_t single; /* countersets: 1 if it has no instances */
+    GUID guid;       /* in a counterset: its GUID */
+    uint32_t single; /* in a counterset: 1 if it has no instances */
     char name[COUNTERSET_INSTANCE_BYTES];
     /* Followed by struct counterset_counter[count] for a counterset, or by int64_t[count] (atomic, in the same order)
        for an instance. */
@@ -95,7 +95,7 @@ struct counterset_views {
     uint64_t *copy; /* the copy that the last call of counterset_view_copy made */
     size_t copy_capacity;
 };
-/* Adds the views of new providers and drops those of providers that have exited. Fails with E_OUTOFMEMORY. */
+/* Adds the views of new providers, and drops the views of providers that have exited. Fails with E_OUTOFMEMORY. */
 HRESULT counterset_views_update(struct counterset_views *v);
 /* Copies the section of view `i`, borrowed until the next call. The copy is empty if the section's size is invalid. If
    the provider recreates a record during the copy, the record is marked as not live in the copy. Fails with

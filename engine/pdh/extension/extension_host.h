@@ -35,7 +35,7 @@ enum extension_state { EXTENSION_STARTING, EXTENSION_READY, EXTENSION_FAILED };
    process writes `data` only between a request and its reply, but neither side relies on that. */
 struct extension_channel {
     uint32_t version, owner; /* owner: process id of the client */
-    uint64_t owner_start;    /* start time of that process */
+    uint64_t owner_start;    /* start time of the client */
     uint32_t request;        /* number of the last request; atomic */
     uint32_t parked;         /* 1: unused, so the host process exits after EXTENSION_PARKED_MS; atomic */
     uint32_t reply;          /* number of the last request that was answered; atomic */

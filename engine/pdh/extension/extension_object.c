@@ -22,7 +22,7 @@ struct extension_object {
     struct counter_object_type type; /* must be the first member */
     struct extension *extension;
     struct counter_schema *schemas;
-    uint32_t *definitions; /* by counter: index of its definition in the DLL's data block */
+    uint32_t *definitions; /* for each counter: the index of its definition in the DLL's data block */
     int64_t *time_bases;
     uint32_t definition_count;
 };

@@ -36,7 +36,7 @@ HRESULT extension_add_objects(struct extension *e, const struct extension_names_
                               uint32_t timeout_ms);
 void extension_close(struct extension *e); /* close the DLL's objects first */
 
-/* The countersets of Perflib V2 providers, both registered countersets and those of running providers. If several
+/* The countersets of Perflib V2 providers, both registered countersets and countersets of running providers. If several
    processes provide a counterset, it is one object with the instances of all these processes. A registered counterset
    without a running provider is an object without instances. */
 struct countersets;

@@ -57,7 +57,7 @@ struct control_group_state {
     struct table_state table;
     struct kept_files files;
     struct kept_folder top;
-    struct kept_folder *below; /* by index of the top-level name; zero: not listed */
+    struct kept_folder *below; /* for each name in `top`: the names below it; all zero: not listed */
     size_t below_count;
 };
 

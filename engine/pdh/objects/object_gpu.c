@@ -247,7 +247,7 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
     while (at && before(place, d->places[at - 1]))
         at--;
     if (d->place_count >= PLACES_MOST || (at && !before(d->places[at - 1], place)))
-        return S_OK; /* already known, or too many */
+        return S_OK; /* the place is already known, or there is no room for another */
     if (!memory_grow((void **)&d->places, &d->place_capacity, d->place_count + 1, sizeof *d->places))
         return E_OUTOFMEMORY;
     memmove(d->places + at + 1, d->places + at, (d->place_count++ - at) * sizeof *d->places);

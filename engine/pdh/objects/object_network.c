@@ -75,7 +75,7 @@ static void interface_close_state(void *state)
     interface_files_close(state);
 }
 
-/* Returns the file of a row: the open one, or a new one. */
+/* Returns the speed file for a row. Takes the file from `speeds` if it is already open, otherwise opens it. */
 static struct kernel_file *interface_take_file(struct interface_state *s, const char *root, const char *name)
 {
     size_t place = instance_list_find(s->names, name);
@@ -186,18 +186,18 @@ const struct counter_object_type pdh_network_interface = {
 
 struct card {
     char user[NAME_SIZE]; /* name of the card's interrupts, if its device does not list their numbers */
-    uint32_t *numbers;    /* numbers of its interrupts */
+    uint32_t *numbers;    /* numbers of the card's interrupts */
     size_t number_count;
-    uint64_t *counts; /* counts in this sample, by column of the table */
+    uint64_t *counts; /* counts in this sample, one for each column of /proc/interrupts */
     size_t count_capacity;
-    bool counted; /* has counts in this sample */
+    bool counted; /* the card has counts in this sample */
 };
 
 struct network_activity_state {
     struct table_state table;
     struct kept_folder names; /* the network interfaces */
     uint64_t found_at;        /* listed_at of the folder when the cards were found */
-    struct card *cards;       /* by index in `names` */
+    struct card *cards;       /* one for each name in `names` */
     size_t card_count;
     struct kernel_counts columns;
 };

@@ -15,7 +15,8 @@
 enum idle_depth { IDLE_C1, IDLE_C2, IDLE_C3, IDLE_ANY, IDLE_DEPTHS };
 struct idle_figures {
     int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor does not have the state */
-    int64_t entries[IDLE_DEPTHS]; /* number of times the state was entered; INT64_MIN as above */
+    int64_t entries[IDLE_DEPTHS]; /* number of times the state was entered; INT64_MIN: the processor does not have the
+                                     state */
 };
 
 /* Zero-initialise. */
@@ -239,7 +240,7 @@ struct processor_state {
     struct idle_states idle;
     struct frequency *frequencies;
     size_t frequency_count, frequency_capacity;
-    uint32_t *node_of; /* node by processor */
+    uint32_t *node_of; /* for each processor: its NUMA node */
     size_t node_capacity;
     uint64_t known; /* hash of the processors for which the nodes were found */
 };
@@ -332,7 +333,7 @@ static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, i
     return S_OK;
 }
 
-/* Reads stat and those interrupt tables that are needed. */
+/* Reads /proc/stat, and the interrupt tables that the values in `wanted` need. */
 static HRESULT read_all(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;

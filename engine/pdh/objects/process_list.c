@@ -295,7 +295,7 @@ struct followed {
 };
 
 struct host_list {
-    struct followed *followed; /* by id, in the same order as the entries */
+    struct followed *followed; /* sorted by id, in the same order as `entries` */
     size_t count;
     struct process_entry *entries;
     size_t entry_capacity;

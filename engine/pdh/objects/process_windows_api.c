@@ -175,7 +175,7 @@ struct buffer {
 struct windows_list {
     struct buffer processes;
     struct process_entry *entries;
-    struct process_files *files; /* by index of the entry; id 0: no Linux process was found */
+    struct process_files *files; /* one for each entry; id 0: no Linux process was found */
     size_t count, capacity, file_capacity;
     struct thread_entry *threads; /* the threads of all processes */
     size_t thread_capacity;

@@ -51,7 +51,7 @@ struct link_answer {
    link's error, after which the link is unusable. The method's result is answer->decoded.status. Frees the previous
    content of `answer`. */
 HRESULT link_ask(struct link *l, struct ndr_call *call, struct link_answer *answer);
-void link_answer_free(struct link_answer *answer); /* frees the content and empties it */
+void link_answer_free(struct link_answer *answer); /* frees the content and zeroes *answer */
 
 /* Returns the method's result as an HRESULT. */
 HRESULT link_answer_result(const struct link_answer *answer);

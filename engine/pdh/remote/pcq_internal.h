@@ -81,7 +81,7 @@ DWORD block_deliver(struct pcq_buffer *out, size_t unit, void (*write)(struct bl
    of s->query. */
 struct pcq_server {
     struct query *query;         /* owns the catalogue, objects, source and lock, but has no counters */
-    struct pcq_members *members; /* by position of the object */
+    struct pcq_members *members; /* one for each object of the catalogue */
     size_t member_count, member_capacity;
     uint64_t searched_at; /* clock_monotonic_ms of the last search for new objects; 0: never */
     struct pcq_query *queries;

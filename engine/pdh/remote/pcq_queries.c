@@ -285,7 +285,7 @@ DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out)
 
 struct sample {
     const struct pcq_query *query;
-    struct pcq_set *sets; /* by index in the query; `errors` has the status of counters without a counterset */
+    struct pcq_set *sets; /* one for each counter of the query; `errors`: status of counters without a counterset */
     DWORD *errors;
     struct source_time time;
 };

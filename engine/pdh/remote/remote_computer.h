@@ -27,9 +27,9 @@ struct remote_set {
     char *help;
     bool has_instances, is_aggregate; /* is_aggregate: one row aggregates all instances */
     uint32_t shown, count;            /* number of visible counters, and of all counters */
-    struct counter_schema *schemas;   /* for the visible counters; the `base` of a fraction is a column */
-    struct remote_columns *columns;   /* the columns of the visible counters */
-    uint32_t *ids, *functions;        /* for all `count` columns; functions: enum remote_aggregate */
+    struct counter_schema *schemas;   /* one for each visible counter; `base` of a fraction: index of a column */
+    struct remote_columns *columns;   /* one for each visible counter */
+    uint32_t *ids, *functions;        /* one for each of the `count` columns; functions: enum remote_aggregate */
 };
 /* Creates the counterset and requests its English name, or its name in the remote computer's language if it has no
    English name. Returns S_FALSE with *out NULL if the counterset has no name. */

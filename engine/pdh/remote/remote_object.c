@@ -291,7 +291,7 @@ struct remote_sample {
     bool open;
     int64_t ticks, utc;                /* the remote computer's time */
     struct answer_instance *instances; /* the names are borrowed from the answer */
-    uint32_t *places;                  /* by value: its column in the answer's rows */
+    uint32_t *places;                  /* for each value: the index of its column in the answer's rows */
     size_t instance_capacity, place_capacity;
     uint64_t names; /* hash of the instances' names */
 };

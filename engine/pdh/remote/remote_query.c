@@ -14,7 +14,7 @@ struct remote_use {
     const struct remote_set *set;
     bool sampled;   /* the counterset was sampled since remote_query_begin */
     HRESULT result; /* result of adding the counterset to the remote query */
-    uint32_t index; /* index of its block in the data */
+    uint32_t index; /* index of the counterset's block in the data */
 };
 
 struct remote_uses {
