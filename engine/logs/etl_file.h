@@ -68,7 +68,7 @@ void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
 /* Writes all added events and the header's counts to the file. */
 HRESULT etl_file_flush(struct etl_file *e);
 uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the file */
-uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* bytes of the file with one more whole buffer */
+uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* size that the file would have with one more buffer */
 /* Returns the smallest sequence number that a session can give its next buffer. */
 uint64_t etl_file_next_sequence(const struct etl_file *e);
 /* Returns the header with the current counts and end, borrowed. It has no strings if etl_file_create created the
@@ -76,7 +76,7 @@ uint64_t etl_file_next_sequence(const struct etl_file *e);
 const struct etl_log *etl_file_log(const struct etl_file *e);
 /* Sets the end of the log, unless its newest event is later. */
 void etl_file_end(struct etl_file *e, int64_t utc);
-/* Returns the file size after adding these events; UINT64_MAX: the ring is too small for them. */
+/* Returns the size that the file would have with these events; UINT64_MAX: the ring is too small for them. */
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
 /* Flushes and closes the file and frees e, even on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);

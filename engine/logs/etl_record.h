@@ -118,7 +118,7 @@ bool etl_record_is_metadata(const struct etl_record *e);
 bool etl_record_is_before(const struct etl_record *a, const struct etl_record *b);
 /* Returns the name of a class of kernel events, such as "Process" or "DiskIo"; NULL: unknown class. */
 const char *etl_kernel_class(const GUID *provider);
-/* Returns the group of the hook that kernel events of that class and type have. False: not a kernel class. */
+/* Returns the hook group of kernel events with this class and type. False: not a kernel class. */
 bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);
 /* Converts UTF-16 bytes of a file (without a NUL) to UTF-8, from memory_alloc; invalid units become U+FFFD. NULL: out
    of memory. */

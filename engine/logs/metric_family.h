@@ -9,7 +9,7 @@
 
 /* A family of metrics. Its samples are consecutive in the output. */
 struct metric_family {
-    char *name; /* as in samples, but without _sum and _count: "windows_system_context_switches_total" */
+    char *name; /* name as in samples, but without _sum and _count: "windows_system_context_switches_total" */
     char *help;
     const char *unit; /* "": no unit */
     enum metric_kind kind;

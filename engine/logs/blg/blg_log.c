@@ -314,8 +314,8 @@ static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t 
     return S_OK;
 }
 
-/* Builds log->head, the events of the names and the catalog, with stamps just before `stamp`, the first sample's
-   stamp. */
+/* Builds log->head: the events of the names and the catalog. Their stamps are just before `stamp`, which is the stamp
+   of the first sample. */
 static HRESULT make_head(struct blg_log *log, int64_t stamp)
 {
     HRESULT hr = S_OK;
@@ -340,7 +340,7 @@ static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw
     return at + BLG_SINGLE_SIZE;
 }
 
-/* Returns the size of the cell's item, and in `sizes` the sizes of its instance names. */
+/* Returns the size of the cell's item. Stores the sizes of the item's instance names in `sizes`. */
 static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
 {
     size_t size = BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;

@@ -190,7 +190,8 @@ static HRESULT insert_counters(struct odbc *c, struct pending *p)
     return hr;
 }
 
-/* Raises *highest to the largest RecordIndex that earlier runs used for the pending counters that were found. */
+/* Raises *highest to the largest RecordIndex that earlier runs used for the pending counters. Skips counters that have
+   no row yet. */
 static HRESULT raise_highest(struct odbc *c, const char *guid, const struct pending *p, int64_t *highest)
 {
     struct odbc_value in = {.kind = ODBC_INTEGER}, out = {.kind = ODBC_INTEGER};
