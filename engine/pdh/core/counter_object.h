@@ -30,8 +30,8 @@ struct counter_schema {
     enum counter_total total;
 };
 
-/* The instances of a sample. A list never changes after its creation, so that readers that keep values by position can
-   share it. */
+/* The instances of a sample. A list never changes after its creation. Therefore several readers can share it and
+   remember positions in it. */
 struct instance {
     char *name;         /* name as in a path: "svchost#1" */
     size_t base_length; /* length of the source's name: "svchost"; "#1" was appended to a duplicate */

@@ -394,9 +394,9 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     return S_OK;
 }
 
-/* A process's run time is read only if the handles of all its files can be kept open; otherwise opening more files
-   would cost more than it saves. For a process that exits soon, opening these files would cost more than it saves, too.
-   Therefore the run time of a process is not read before its reading number READINGS_FIRST. */
+/* Reading a process's run time saves time only if the handles of all its files can be kept open. Otherwise opening two
+   more files for each reading would cost more than it saves. For a process that exits soon, even opening them once
+   costs more. Therefore the run time of a process is not read before its reading number READINGS_FIRST. */
 #define HANDLES_EACH   5
 #define READINGS_FIRST 3
 
