@@ -7,7 +7,8 @@
 #include "engine/base/text.h"
 #include "engine/logs/log.h"
 
-/* The names from the log's computer and, with lower precedence, the built-in table of names/counter_names.def. */
+/* The names of the log's computer, and the built-in table (names/counter_names.def). The computer's names take
+   precedence. */
 struct counter_names;
 
 /* Creates the names from `files` and the built-in table. If `files` is NULL or empty, only the table is used. The files
@@ -43,7 +44,7 @@ struct names_count {
 /* Zero-initialise. */
 struct names_summary {
     size_t total, foreign; /* number of counters, and number of those with letters that English lacks */
-    /* Numbers of names, by their possible languages. */
+    /* The number of names for each set of possible languages. */
     struct names_count understood[NAMES_MOST_KINDS], unknown[NAMES_MOST_KINDS];
     size_t understood_kinds, unknown_kinds;
     struct texts examples; /* paths of unknown names */

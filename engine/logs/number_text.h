@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Room for "-1.7976931348623157081e+308", a NUL, and the bytes after it that the writer overwrites because it writes
-   eight characters at a time. */
+/* Room for "-1.7976931348623157081e+308", a NUL, and further bytes. The writer overwrites bytes after the NUL, because
+   it writes eight characters at a time. */
 enum { NUMBER_TEXT_SIZE = 48 };
 
 /* Writes `value` and a NUL and returns the length without the NUL. The text is the same as glibc's for "%.20g" in the C

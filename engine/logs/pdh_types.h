@@ -284,8 +284,8 @@ typedef struct {
 
 #endif
 
-/* Checks sizes, offsets and values: in native builds those of the declarations above, in Windows builds those of the
-   system's headers. */
+/* Checks sizes, offsets and values. Native builds check the declarations above. Windows builds check the system's
+   headers. */
 #define PDH_LAYOUT(type, size)      _Static_assert(sizeof(type) == (size), #type " has another size")
 #define PDH_OFFSET(type, field, at) _Static_assert(offsetof(type, field) == (at), #type "." #field " has moved")
 #define PDH_VALUE(name, value)      _Static_assert((DWORD)(name) == (value), #name " has another value")

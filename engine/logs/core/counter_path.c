@@ -35,7 +35,7 @@ static const char *closing_parenthesis(const char *open)
 /* Finds the instance's parentheses in "Object(Instance)\Counter". False: there is no instance. */
 static bool find_instance(const char *object, const char **open, const char **close)
 {
-    const char *limit = strchr(object, '\\'); /* an instance must begin before the object's name ends */
+    const char *limit = strchr(object, '\\'); /* ends the object's name; an instance must begin before it */
     const char *first = NULL;
     for (const char *p = object; *p && (!limit || p < limit); p++) {
         if (*p != '(')

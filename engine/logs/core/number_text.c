@@ -38,7 +38,7 @@
 /* Without this attribute the compiler calls these functions, and a call costs as much as the function itself. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define EIGHT_DIGITS  UINT64_C(100000000)
-#define EXACT_LIMIT   UINT64_C(1000000000000000) /* smaller numbers have at most EXACT_DIGITS digits */
+#define EXACT_LIMIT   UINT64_C(1000000000000000) /* numbers below this have at most EXACT_DIGITS digits */
 
 enum {
     DIGITS = 20,
@@ -242,7 +242,7 @@ ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits
         second = 0;
         first++;
     }
-    if (zeros < 4) { /* an exponent below -4 is written with "e" by %g */
+    if (zeros < 4) { /* %g uses "e" only if the exponent is below -4 */
         memcpy(text, "0.000", 5);
         text += 2 + zeros;
         put_ten(put_ten(text, first), second);
@@ -517,7 +517,7 @@ static bool double_if_exact(const struct decimal *d, double *out)
         return true;
     }
     if (d->digits <= EXACT_DIGITS && d->exponent <= 0 && d->exponent >= -EXACT_POWER) {
-        /* Both are exact, so there is only one rounding. */
+        /* Both operands are exact, so there is only one rounding. */
         *out = (double)d->halves[0] / double_power_of_ten[-d->exponent];
         return true;
     }

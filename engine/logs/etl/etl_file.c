@@ -597,7 +597,7 @@ static HRESULT load_place(struct etl_file *e, struct file *file, const char *pat
         hr = head_at(e, file, e->place, &e->head);
         if (hr == S_OK)
             hr = file_read_at(file, e->place * e->size, e->buffer, e->size, &got);
-        else if (SUCCEEDED(hr)) /* in a ring, an older buffer was being overwritten */
+        else if (SUCCEEDED(hr)) /* in a ring: the crash interrupted overwriting this buffer, so it becomes empty */
             etl_container_begin_buffer(e, e->sequence, e->buffer, &e->head);
         e->written = e->head.used;
         e->full = e->given = true;

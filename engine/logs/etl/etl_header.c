@@ -300,7 +300,7 @@ int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time)
 
 enum { LAST_YEAR = 9999 };
 
-/* Returns the local FILETIME of the change in that year. */
+/* Returns the local FILETIME of the change in `year`. */
 static int64_t change_in_year(const struct zone_change *c, int year)
 {
     struct calendar_time t = {.year = c->year != 0 ? c->year : year,

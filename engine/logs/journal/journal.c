@@ -21,7 +21,7 @@
    size of a burst. */
 struct journal_room {
     bool free;        /* there is room for this event */
-    bool full_now;    /* this is the first event without room since an event had room; that is reported */
+    bool full_now;    /* this event has no room, but the event before it had; the journal reports the change */
     uint64_t dropped; /* number of earlier events that were dropped. They are reported now; if that fails, the number is
                          restored */
 };
@@ -417,7 +417,7 @@ static HRESULT next_file(struct journal_reader *r)
         r->number = next;
     if (FAILED(hr))
         return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? next_file(r) : hr;
-    hr = read_more(r); /* lines that were written before the next file was created */
+    hr = read_more(r); /* reads lines that were written before the next file was created */
     if (hr != S_FALSE) {
         file_close(file);
         return hr;

@@ -143,7 +143,7 @@ char *metric_help_of(const struct log_counter *counter, bool has_instances, cons
                      const struct metric_form *form)
 {
     const char *object = log_counter_english_object(counter), *name = log_counter_english_counter(counter);
-    /* Only the first sentence, because Windows' explanations are pages long. */
+    /* Uses only the first sentence, because Windows' explanations are pages long. */
     const char *end = text ? strstr(text, ". ") : NULL;
     const int length = text ? (int)(end ? end + 1 - text : (ptrdiff_t)strlen(text)) : 0;
     return text_format("\\%s%s\\%s%s%.*s%s%s", object ? object : "", has_instances ? "(*)" : "", name ? name : "",

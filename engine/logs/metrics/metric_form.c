@@ -179,7 +179,7 @@ int64_t metric_steady_limit(const struct metric_form *form)
 {
     enum { MOST_SECONDS = 3 };
     const struct metric_scale *scale = &form->scale;
-    int64_t most; /* can overflow, because the divisor can be any frequency that another computer reports */
+    int64_t most; /* the product can overflow, because another computer can report any frequency as divisor */
     if (form->kind != METRIC_COUNTER || !scale->large || scale->divisor <= 1)
         return 0;
     return __builtin_mul_overflow(scale->divisor, MOST_SECONDS, &most) ? INT64_MAX : most;

@@ -471,7 +471,8 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
 
 #define ADVICE " (add the counter names of the log's computer with -names)"
 
-/* Counts a name by its languages. If there are too many kinds, the last one also counts all further kinds. */
+/* Counts a name whose possible languages are `of`. If there are too many different sets of languages, the last element
+   counts the names of all further sets. */
 static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)
 {
     size_t i = 0;

@@ -26,8 +26,8 @@ bool name_has_foreign_letter(const char *name);
 struct local_name {
     char *folded;
     const char *english; /* borrowed from `texts` of its table, or a constant */
-    const char *object;  /* object that has this counter; NULL: the name is that of an object, or it is from a file,
-                            because files do not distinguish objects from counters */
+    const char *object;  /* object that has this counter; NULL: the entry is an object, or it is from a file (files do
+                            not distinguish objects from counters) */
     uint32_t language;
 };
 /* A table of names, sorted by `folded`. */

@@ -100,8 +100,8 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
     return hr;
 }
 
-/* Reports that connecting failed. Driver managers report an unknown data source with an SQLSTATE, but Wine 10's reports
-   nothing (behaviour 23). */
+/* Reports that connecting failed. Driver managers report an unknown data source with an SQLSTATE, but Wine 10's driver
+   manager reports nothing (behaviour 23). */
 static HRESULT not_connected(struct odbc *c)
 {
     HRESULT hr = odbc_handle_failed(c, PDH_SQL_CONNECT_FAILED, SQL_HANDLE_DBC, c->connection, "cannot connect");

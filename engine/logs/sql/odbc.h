@@ -25,10 +25,10 @@ HRESULT odbc_run(struct odbc *c, const char *sql); /* executes one statement imm
 
 enum odbc_kind { ODBC_INTEGER, ODBC_REAL, ODBC_TEXT };
 enum { ODBC_NULL = -1 };
-/* A parameter or a column. Set `kind` and, for a text, the buffer before odbc_prepare. */
+/* A parameter or a column. Before odbc_prepare, set `kind` and, for a text, also the buffer. */
 struct odbc_value {
     enum odbc_kind kind;
-    intptr_t length; /* ODBC_NULL, or the number of bytes of a text, or any other value for numbers */
+    intptr_t length; /* ODBC_NULL: the value is NULL; otherwise a text's bytes; for a number, any other value */
     int32_t integer;
     double real;
     WCHAR *text; /* the caller's buffer of `units` units, including the NUL */

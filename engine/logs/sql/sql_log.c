@@ -78,7 +78,7 @@ struct sql_log {
 
     /* Protected by the lock. */
     struct lock lock;
-    unsigned owners; /* 2, 1 or 0: how many of the caller and the thread use the log; the last one frees it */
+    unsigned owners; /* number of users of the log, at most 2: the caller and the thread; the last user frees it */
     struct sql_sample *first, **end;
     uint64_t kept, kept_samples; /* bytes and number of uncommitted samples, including the batch */
     bool closing, opened, ended;
@@ -407,8 +407,8 @@ static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_ce
     return S_OK;
 }
 
-/* Waits for the database only with wait_for_database. In any case, the thread writes waiting samples as fast as the
-   database accepts them. */
+/* Waits for the database only if wait_for_database is set. In any case, the thread writes waiting samples as fast as
+   the database accepts them. */
 static HRESULT sql_flush(struct log_writer *w)
 {
     struct sql_log *log = (struct sql_log *)w;

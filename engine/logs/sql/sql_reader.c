@@ -354,7 +354,7 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts the row's value into its cell. */
+/* Stores the row's value in the cell of its counter. */
 static HRESULT take_row(struct sql_reader *r)
 {
     const struct odbc_value *row = r->row;

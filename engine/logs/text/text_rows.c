@@ -142,7 +142,7 @@ static HRESULT read_block(struct text_rows *rows)
     return S_OK;
 }
 
-/* Returns the number of bytes that decoded text has in the file. */
+/* Returns how many bytes of the file the decoded text occupies. */
 static uint64_t stored_size(const struct text_rows *rows, const char *text, size_t length)
 {
     if (!is_utf16(rows))

@@ -110,15 +110,15 @@ struct openpla_log_info {
 struct openpla_counter {
     const char *path;                                            /* \\computer\object(parent/instance#index)\counter */
     const char *computer, *object, *parent, *instance, *counter; /* NULL: none */
-    uint32_t index;                                              /* among instances of the same name, from 0 */
-    uint32_t type;                                               /* PERF_ type of winperf.h */
-    int64_t time_base;                                           /* units of raw times per second */
-    int32_t default_scale;                                       /* power of ten for charts */
+    uint32_t index;        /* number among the instances with the same name, from 0 */
+    uint32_t type;         /* PERF_ type of winperf.h */
+    int64_t time_base;     /* ticks per second of the raw times */
+    int32_t default_scale; /* power of ten for charts */
 };
 
 /* The value of one counter in one sample. */
 struct openpla_value {
-    double value;          /* formatted as in Performance Monitor; NaN without has_value */
+    double value;          /* formatted as in Performance Monitor; NaN if has_value is false */
     int64_t first, second; /* raw values: FirstValue and SecondValue of PDH_RAW_COUNTER */
     const char *text;      /* value of a text counter, otherwise NULL */
     uint32_t status;       /* PDH_CSTATUS_; 0 and 1: the data are valid */

@@ -17,7 +17,7 @@
 #define SOURCE_LIST SOURCES L"\\ODBC Data Sources"
 #define DRIVERS     L"Software\\ODBC\\ODBCINST.INI"
 #define NAME_UNITS  256  /* maximum length of a key name, including the NUL */
-#define MOST_KEYS   4096 /* maximum number of keys with a prefix: limits a loop while other programs write */
+#define MOST_KEYS   4096 /* maximum number of keys that a loop reads, even if other programs keep adding keys */
 
 /* Reads the string value "Driver". False: it is missing or too long. */
 static bool read_driver(HKEY root, const WCHAR *folder, const WCHAR *key, WCHAR *out)
