@@ -32,7 +32,7 @@ struct pcq_call {
     uint32_t level;      /* RPC_C_AUTHN_LEVEL_* */
     const char *address; /* the client's address for calls by TCP; NULL: the call came by named pipe or from this
                             computer */
-    const char *account; /* for by_port: the account that logged on; NULL: none */
+    const char *account; /* if by_port is set: the account that logged on; NULL: none */
     struct caller caller;
 };
 /* Decides whether a call is allowed; returns ERROR_SUCCESS or ERROR_ACCESS_DENIED. A TCP client's address must match

@@ -116,7 +116,7 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = open_query_for_call(form, source, machine, &name, &q);
-    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* includes the objects of other programs */
+    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* adds the objects of other programs */
         status = q->catalogue->functions->refresh(q->catalogue, name);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;

@@ -208,7 +208,7 @@ PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEA
     PDH_STATUS status = api_block_begin(&block, form, info, bytes, sizeof head);
     if (status != ERROR_SUCCESS)
         return status;
-    /* with the names as the object spells them */
+    /* gets the names as the object spells them */
     struct counter_path path = c->path;
     const struct counter_object_type *type = c->object->type;
     path.machine = type->machine ? text_copy(type->machine) : os_computer_name();

@@ -82,8 +82,8 @@ static bool same_names(const struct counter_instances *n, size_t count)
     return same;
 }
 
-/* Creates the name of an item. PDH returns the same name for several instances; logs and alerts number such names, as
-   paths do. */
+/* Creates the name of an item. PDH can return the same name for several instances; logs and alerts number such names,
+   as paths do. */
 static HRESULT name_item(struct counter_instances *n, size_t i, LPCWSTR wide)
 {
     char *name;
@@ -167,7 +167,7 @@ static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNT
         return E_OUTOFMEMORY;
     cell->raw.status = (uint32_t)n->next.status;
     if (n->next.status)
-        return S_OK; /* the object has no instances now, which the cell's status reports */
+        return S_OK; /* the object has no instances now; the cell's status reports this */
     void *items = n->items;
     if (!memory_grow(&items, &n->capacity, count, sizeof *n->items))
         return E_OUTOFMEMORY;

@@ -12,7 +12,7 @@
 
 /* The instance never has this value, or does not have it now. */
 #define VALUE_ABSENT        INT64_MIN
-/* The bits of `wanted` and `present`. Each counter has its own bit; counters from the 64th on share the last one. */
+/* The bits of `wanted` and `present`. Each counter has its own bit; counters from the 64th on share the last bit. */
 #define OBJECT_BIT(counter) (1ull << ((counter) < 63 ? (counter) : 63))
 
 /* How _Total combines the values of the instances. */

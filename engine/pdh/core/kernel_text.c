@@ -188,7 +188,7 @@ static void add_line(const char *p, const char *end, struct kernel_counts *out)
     for (const char *at = colon + 1; n < out->count && (at = kernel_number(at, end, &v));)
         n++;
     if (n < out->count)
-        return; /* the line has only a sum over all processors, like ERR */
+        return; /* like the line ERR, this line has only a sum over all processors */
     bool clock = colon - label == 3 && !memcmp(label, "LOC", 3);
     const char *at = colon + 1;
     for (n = 0; n < out->count && (at = kernel_number(at, end, &v)); n++) {

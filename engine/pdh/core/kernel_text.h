@@ -89,8 +89,8 @@ bool kernel_cpuinfo_next(const char **at, const char *end, struct kernel_row *ro
    minor. */
 bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row);
 
-/* Numbers of TCP connections that are established or that only this computer still has to close, from /proc/net/tcp or
-   tcp6. */
+/* Numbers of TCP connections from /proc/net/tcp or tcp6. Counts a connection if it is established, or if the other side
+   has closed it and this computer has not. */
 struct kernel_connections {
     uint64_t ipv4, ipv6; /* mapped addresses in tcp6 count as IPv4 */
     bool under_way;      /* some connections are being opened, or wait for this computer to close them */

@@ -19,7 +19,7 @@ bool handle_add(const void *handle);
 /* Does nothing if the handle is not alive. */
 void handle_remove(const void *handle);
 bool handle_is_alive(const void *handle);
-/* Frees the set's memory, if no handle is alive. Called when the module is unloaded. */
+/* Frees the set's memory. Called when the module is unloaded; all handles become invalid. */
 void handles_free(void);
 
 /* Queries and their counters: the objects behind PDH_HQUERY and PDH_HCOUNTER. Several threads may use a query: each
@@ -48,7 +48,7 @@ _Static_assert(sizeof(PDH_RAW_COUNTER) % sizeof(uint64_t) == 0, "a raw value con
 
 struct query;
 struct counter {
-    /* A sample uses only the members up to `raw`, which fit in two cache lines. */
+    /* A sample uses only the members up to `raw`. These members fit in two cache lines. */
     enum handle_kind kind;
     uint32_t schema; /* index of the counter in its object type */
     struct query *query;

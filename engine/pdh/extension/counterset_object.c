@@ -88,7 +88,7 @@ void countersets_close(struct countersets *s)
 void countersets_begin(struct countersets *s)
 {
     if (s->used)
-        counterset_views_update(&s->views); /* if memory runs out, the known providers are read */
+        counterset_views_update(&s->views); /* if memory runs out, only the providers that are already known are read */
 }
 
 static int by_id(const void *a, const void *b)

@@ -233,7 +233,7 @@ static struct room *find_room(struct counterset_provider *p, uint32_t offset)
         else
             high = middle;
     }
-    return &p->rooms[low]; /* offsets come only from this file */
+    return &p->rooms[low]; /* exists, because all offsets come from this file's functions */
 }
 
 /* Returns room for a record of `size` bytes: the room of a deleted record of the same size, or new room. NULL if the

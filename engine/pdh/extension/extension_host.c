@@ -115,7 +115,7 @@ struct extension_host {
     uint64_t process_start;
     uint32_t request;              /* number of the last request */
     uint64_t asked;                /* time of the last request; 0: none */
-    uint64_t restart, pause;       /* earliest time of the next start; the pause after the next crash */
+    uint64_t restart, pause;       /* restart: earliest time of the next start; pause: the pause after the next crash */
     struct extension_reply *reply; /* the fetched reply to the last request; NULL: not fetched yet */
 };
 

@@ -168,8 +168,8 @@ const struct counter_object_type pdh_network_interface = {
 
 /* ---- Per Processor Network Interface Card Activity ---- */
 
-/* The interrupts of a card are those that its device lists. For virtio, and for drivers of older buses, they are the
-   interrupts whose names begin with the name of the card or the virtio device. */
+/* The device of a card lists the card's interrupts. For virtio, and for drivers of older buses, they are the interrupts
+   whose names begin with the name of the card or the virtio device. */
 
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \

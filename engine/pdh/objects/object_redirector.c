@@ -214,7 +214,7 @@ static HRESULT gather_all(struct counter_object *o, struct source *source, uint6
             cells[i] = before > INT64_MAX - part.figures[i] ? INT64_MAX : before + part.figures[i];
         }
     }
-    /* without mounts no numbers were read */
+    /* without mounts, the file has no numbers of shares, so their sums are 0 */
     for (int i = 0; !mounted && i < CIFS_SHARE_FIGURES; i++)
         cells[i] = 0;
     return S_OK;

@@ -40,7 +40,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part);
 #define DRM_ENGINE_NAME 24 /* including the NUL; longer names are truncated */
 
 struct drm_engine {
-    char name[DRM_ENGINE_NAME]; /* the driver's name: "render", "gfx", "video-enhance" */
+    char name[DRM_ENGINE_NAME]; /* the engine's name in the driver: "render", "gfx", "video-enhance" */
     int64_t busy;               /* total in ns; if the engine has several units, the total divided by their number */
 };
 /* Memory in bytes; INT64_MIN: not reported. */
@@ -69,7 +69,7 @@ const char *drm_engine_type(const char *name);
 struct samba_file {
     const uint8_t *bytes; /* borrowed */
     size_t size, at;
-    bool corrupt; /* found bytes that are not a record; later records are missing */
+    bool corrupt; /* some bytes are not a record, so the records after them are missing */
 };
 struct samba_record {
     uint32_t id;         /* the id in the record's key: a session's, a connection's or an open file's id */

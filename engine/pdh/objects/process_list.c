@@ -666,7 +666,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     list->count = used;
     note_failed_ids(list, ids, n);
     memory_free(ids);
-    size_t thread = 0; /* set now, because the array may have moved while it grew */
+    size_t thread = 0; /* first_thread is set now, because the array may have moved while it grew */
     for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads)
         list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;
     *entries = list->entries;

@@ -47,8 +47,8 @@ struct link_answer {
     uint8_t *reply; /* the bytes into which `data` points */
     struct ndr_reply decoded;
 };
-/* Calls the method. A `room` of 0 is replaced by the usual size of its answers. Fails with E_OUTOFMEMORY, or with the
-   link's error, after which the link is unusable. The method's result is answer->decoded.status. Frees the previous
+/* Calls the method. If call->room is 0, uses the usual size of the method's answers. Fails with E_OUTOFMEMORY, or with
+   the link's error, after which the link is unusable. The method's result is answer->decoded.status. Frees the previous
    content of `answer`. */
 HRESULT link_ask(struct link *l, struct ndr_call *call, struct link_answer *answer);
 void link_answer_free(struct link_answer *answer); /* frees the content and zeroes *answer */
