@@ -88,7 +88,7 @@ HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, stru
     if ((event[2] != ETL_HEADER_SYSTEM_32 && event[2] != ETL_HEADER_SYSTEM_64) || get_u16(event + HOOK_AT) != 0 ||
         (pointer != 4 && pointer != 8) || size < SYSTEM_HEAD + names_at)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "cannot append to '%s': its first event is not a log file header", path);
+                         "cannot read '%s': its first event is not a log file header", path);
     const uint8_t *rest = pointer == 4 ? log - SHIFT_32 : log;
     size_t used;
     *out = (struct etl_log){
