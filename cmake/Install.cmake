@@ -46,7 +46,8 @@ else()
 endif()
 install(FILES ${said}/zsh/_openpla DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder} COMPONENT tools)
 install(FILES ${said}/fish/openpla.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
-# The program contains these files. They are installed for reading, as templates, and for validation.
+# The openpla program contains these files too. They are installed so that users can read them, use them as templates,
+# and validate their own files.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/engine/report/make/schemas/ ${said}/schemas/
   DESTINATION ${CMAKE_INSTALL_DATADIR}/openpla/schemas COMPONENT tools)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/engine/report/rules/packs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/openpla/rules

@@ -10,8 +10,8 @@
 # adds its smoke test (native sanitizer build only). The smoke test starts with the samples in that folder
 # (tests/fuzz/decode/make_corpus.c).
 
-# In seconds. This timeout ends only hanging tests: the tests' own waits have limits (tests/unit/patience.h), and even a
-# busy machine reaches neither.
+# In seconds. This timeout ends only tests that hang: each wait within a test has a shorter limit
+# (tests/unit/patience.h). Even on a busy machine, no test reaches its limits or this timeout.
 set(OPENPLA_TEST_TIMEOUT 1800)
 set(OPENPLA_TEST_PREFIX ${CMAKE_BINARY_DIR}/wineprefix CACHE PATH "Wine prefix of the tests")
 set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN_DIR=${CMAKE_BINARY_DIR}/bin")
@@ -226,7 +226,7 @@ function(openpla_fuzz name)
 endfunction()
 
 # openpla_cover(LIBRARIES...): compiles these libraries and the libraries they link with libFuzzer's branch counters.
-# Other libraries do not get them, because they make code 1.5 times as large.
+# Other libraries have no counters, because the counters make code 1.5 times as large.
 function(openpla_cover)
   get_property(covered GLOBAL PROPERTY openpla_covered)
   foreach(library ${ARGN})

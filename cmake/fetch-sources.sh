@@ -146,8 +146,8 @@ from_pools() {
     return 1
 }
 
-# sources.txt lists the newest file first. Debian 13 was released on the day before the first snapshot, which therefore
-# has those files; Mbed TLS 3.6.6 arrived in a later update.
+# Prints the command that downloads the source from snapshot.debian.org. sources.txt lists the newest file first. Debian
+# 13 was released on 2025-08-09, so the snapshot of the next day has its files. Mbed TLS 3.6.6 arrived in an update.
 no_source() {
     case $1 in
     mbedtls) day=20261101 ;;

@@ -54,9 +54,8 @@ save_template() {
     fi
 }
 
-# The copies of Wine's programs in a prefix contain debug information, three quarters of their size. Wine loads the
-# programs from its library folder, so the debug information is not needed here. Files that are not programs stay
-# unchanged.
+# Three quarters of each copy of a Wine program in a prefix are debug information. Wine loads the programs from its
+# library folder, so the debug information is not needed here. Files that are not programs stay unchanged.
 strip_programs() {
     for strip in x86_64-w64-mingw32-strip strip; do
         command -v "$strip" >/dev/null || continue

@@ -9,7 +9,8 @@ export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:-mscoree,mshtml=;winemenubuilder.exe
 unset DISPLAY WAYLAND_DISPLAY
 # Services and COM servers that the program starts would inherit the caller's pipe and keep it open. So the program
 # writes to a file, which is printed when the program exits and is kept if the program is killed.
-# If 32-bit programs are supported too, Debian's wine is a 32-bit program and would use the 32-bit cscript and registry.
+# If 32-bit programs are supported too, Debian's `wine` is a 32-bit program and would use the 32-bit cscript and
+# registry. So wine64 is run instead.
 wine=wine
 [ ! -x /usr/lib/wine/wine64 ] || wine=/usr/lib/wine/wine64
 # With address space randomization, about one Wine program in 7,700 gets its heap where Wine's own data must be and

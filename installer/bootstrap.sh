@@ -147,8 +147,8 @@ wine_prefix() {
 }
 
 # Builds only the programs that are installed in the Wine prefix: no examples, no tests, and the DLLs for 32-bit
-# programs only if the prefix runs such programs. This needs no test library (cmocka). A tree that is configured with
-# tests stays so. Installed programs have no assertions; `test` recompiles the files that use them.
+# programs only if the prefix runs such programs. This needs no test library (cmocka). If the tree is already configured
+# with tests, it keeps them. Installed programs have no assertions; `test` recompiles the files that use them.
 build() {
     cd "$root"
     tests=-DBUILD_TESTING=OFF
@@ -228,7 +228,8 @@ build_preset() {
 }
 
 # Builds the native trees while the tests under Wine mostly wait: first the tree that is tested next, then the
-# benchmarks and the released program, which no test runs. The later workflow shows the errors of the first tree.
+# benchmarks and the released program, which no test runs. If the first tree has errors, its workflow shows them when it
+# builds the tree again.
 build_ahead() {
     rm -f "$logs"/*.built
     # Only one configure step runs at a time, because they fetch sources.
@@ -292,7 +293,7 @@ run_tests() {
 }
 
 clean() {
-    # $logs itself is removed too; the prefixes of ctest are not in the list.
+    # $logs is removed too. The file $logs/prefixes does not list the prefixes of ctest, so they are added here.
     {
         cat "$logs/prefixes" 2>/dev/null || true
         echo "$root/build/mingw/wineprefix"

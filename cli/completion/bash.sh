@@ -7,8 +7,8 @@ _openpla_add()
         if [[ ${found,,} == "${word,,}"* ]]; then COMPREPLY+=("$found"); fi
     done
 }
-# Sets that are stored: in OPENPLA_DATA, or else of the package's prefix, of WINEPREFIX and natively. A name is that of
-# its file, in which %XX is a character.
+# Adds the names of the stored sets. They are stored in OPENPLA_DATA. If it is not set: in the package's prefix, in
+# WINEPREFIX, and in the folder of the native build. The file name of a set is its name, with some characters as %XX.
 _openpla_sets()
 {
     local file name data
@@ -59,6 +59,6 @@ _openpla()
             if [[ $one == "$before="* ]]; then one=${one#*=}; _openpla_add ${one//|/ }; fi
         done
     fi
-    # Other words are files, like values.
+    # If nothing was added, bash completes file names. Values that are not listed are completed in this way too.
 }
 complete -o default -F _openpla @TOOLS@

@@ -56,7 +56,7 @@ _openpla()
         _files
     fi
 }
-# As a file of fpath it is called for the first completion; elsewhere it is sourced.
+# If this file is in fpath, zsh calls it for the first completion. Otherwise the user sources it.
 if [[ ${funcstack[1]} == _openpla ]]; then
     _openpla "$@"
 else

@@ -45,8 +45,8 @@ for file in $installed_files $files_32; do
 done
 rmdir "$root/x86" 2>/dev/null || true
 cp "$bin/$installed_data" "$root/"
-# Includes the copyrights of the linked libraries. A license that they name without its text is either ours, which comes
-# first, or Apache 2.0, which comes last.
+# LICENSE.txt has our license, then the copyrights of the linked libraries, then Apache 2.0. If a copyright refers to a
+# license without its text, that is our license or Apache 2.0.
 {
     cat "$tree/LICENSE"
     echo

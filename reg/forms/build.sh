@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$tree"
 echo "#define OPENPLA_ASSERTS 1" >"$work/openpla_settings.h" # which CMakeLists.txt makes in a build
-# Of base what is called: the linker drops the rest.
+# All of engine/base is compiled; the linker drops the functions that are not called.
 "${CC:-cc}" -std=gnu11 -O0 -D_GNU_SOURCE "-DOPENPLA_VERSION=\"$version\"" -ffunction-sections -Wl,--gc-sections -I. "-I$work" \
     reg/forms/*.c reg/registration_table.c engine/base/*.c engine/base/posix/*.c -o "$work/write_forms" -lpthread -lm
 "$work/write_forms" "$out"

@@ -70,8 +70,8 @@ def main():
         serves(server)
         half(server)
         serves(server)
-        # The client requests 10,000 objects and exits without releasing those that it got. Another client still gets
-        # its own.
+        # The client requests 10,000 objects and exits without releasing those that it got. Another client can still
+        # create objects.
         for _ in range(2):
             answers = attack("objects", "10000")
             check(answers == {"made": "50", "last": QUOTA}, f"objects of one client: {answers}")
@@ -93,7 +93,7 @@ def main():
             client = subprocess.Popen([sys.executable, os.path.abspath(__file__), HOSTILE, "starts", count],
                                       stdout=subprocess.PIPE, text=True)
             time.sleep(6)
-            serves(server)  # another client, while the starts wait
+            serves(server)  # another client is served while the starts wait
             output = client.communicate(timeout=600)[0]
             answers = dict(line.split(" ") for line in output.splitlines() if " " in line)
             for what, hr in expected.items():

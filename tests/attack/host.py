@@ -46,8 +46,8 @@ def stopped_host(root, other_root):
     stop = try_client("stop", STOPPED)
     check("800705B4" in stop.get("error", ""), f"Stop reports a timeout: {stop}")
     check(run_client("state", STOPPED)["status"] == "0", "the set has stopped")
-    # Wine terminates a process with a signal. A suspended process handles it first of all when it is resumed, unless it
-    # was already killed.
+    # Wine terminates a process with a signal. A suspended process handles the signal as soon as it is resumed. It may
+    # also have been killed already.
     for host in hosts:
         with contextlib.suppress(ProcessLookupError):
             os.kill(host, signal.SIGCONT)

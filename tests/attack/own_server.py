@@ -11,8 +11,8 @@ from faults import check, processes, restart_rpcss, wait_for, wait_until_gone, w
 
 
 def start_prefix_without_server():
-    """Starts the prefix persistently and stops its service. Otherwise the attack's server could be the first program of
-    the prefix and would start the service with it."""
+    """Starts the prefix so that it keeps running, and stops its service. Otherwise the attack's server could be the
+    first program of the prefix; then Wine would start the service too."""
     script = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-prefix.sh")
     for verb in ("cleanup", "setup"):
         subprocess.check_call(["sh", script, verb])

@@ -19,7 +19,7 @@ RECORD = os.path.join(PREFIX, "drive_c", "windows", "openpla.shared")
 
 
 def folder():
-    """Returns the folder in the prefix's record, after checks that it is the recorded one and private."""
+    """Returns the folder named in the prefix's record. Checks first that it has the recorded inode and is private."""
     with open(RECORD, encoding="ascii") as record:
         prefix, key, number = re.fullmatch(r"([0-9a-f]{16}) ([0-9a-f]{32}) ([0-9]+)\n", record.read()).groups()
     path = f"/dev/shm/openpla-{prefix}-{key}"
@@ -97,7 +97,7 @@ def main():
     with open(target, encoding="ascii") as file:
         check(file.read() == "untouched", "nothing was written through a link")
 
-    # The prefix's folder must not be used any more after another user could write to it.
+    # Once another user could write to the prefix's folder, it must not be used any more.
     path = folder()
     os.chmod(path, 0o777)
     check(trace("its folder open for all") != path, "a folder that is open for all is not used")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""api_trace.py FOLDER [CALLS]: measures the cost of a traced call over an untraced one, with names only and with
-arguments, compared with Wine's own +relay and ltrace in the same run; and the calls lost when four threads call at full
-speed. FOLDER has openpla.exe and bench_api_calls.exe; WINEPREFIX is a prefix. Logs and the other tools' output are on
-tmpfs. Each round runs untraced and traced, one after the other; the cost is the difference of their tenth percentiles.
-Other load increases it, so the minimum of all rounds is shown beside the median. ltrace (Debian: ltrace, gcc) traces a
-program of the host OS."""
+"""api_trace.py FOLDER [CALLS]: measures how much longer a traced call takes than an untraced one, with names only and
+with arguments. Compares that cost with Wine's own +relay and with ltrace in the same run. Also measures how many calls
+are lost when four threads call at full speed. FOLDER has openpla.exe and bench_api_calls.exe; WINEPREFIX is a prefix.
+Logs and the other tools' output are on tmpfs. Each round runs the program untraced, then traced; the cost is the
+difference between the tenth percentiles of their call times. Other load increases the cost, so the minimum of all
+rounds is shown beside the median. ltrace (Debian: ltrace, gcc) traces a program of the host OS."""
 import json
 import os
 import shutil
@@ -60,7 +60,7 @@ def relay(folder):
 
 
 def ltrace(folder):
-    """Measures the same for calls of a shared library; None if a tool is missing."""
+    """Returns the call times of a program of the host OS under ltrace; None if a tool is missing."""
     if not shutil.which("ltrace") or not shutil.which("cc"):
         return None
     path = os.path.join(folder, "ltrace_calls")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """bench_idle_host.py HOST [SECONDS]: measures a set with 10 counters once a second, compared with Debian's pmlogger
 (package pcp) with 10 metrics in the same run. HOST is openplahost.exe, which runs under Wine in $WINEPREFIX, or a
-native host process. Under Wine the service, if registered, watches the host process as in any run, and its CPU is a
-separate row. Prints CPU per second (median and range of windows), resident memory, bytes written, the time from the
-host process's start to its first sample, and the deviation of samples from their second."""
+native host process. If the service is registered under Wine, it watches the host process as in any run, and a separate
+row shows the service's CPU. Prints CPU per second (median and range of windows), resident memory, bytes written, the
+time from the host process's start to its first sample, and how far samples are from the full second."""
 import datetime
 import glob
 import os

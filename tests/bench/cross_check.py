@@ -58,7 +58,8 @@ def pressure():
 
 
 def sleep():
-    """Returns time and entries of C1, C2, and C3 with deeper states, over all processors; None if unavailable."""
+    """Returns the time in an idle state and the number of entries: for C1, for C2, and for C3 and deeper together.
+    Both are sums over all processors. None if unavailable."""
     found = {}
     for state in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*"):
         name, slept, entered = (open(f"{state}/{file}").read().strip() for file in ("name", "time", "usage"))
@@ -71,8 +72,8 @@ def sleep():
 
 
 def own_group():
-    """Returns our group's processor time in seconds, from the version 1 hierarchy that accounts it, or from version
-    2."""
+    """Returns the processor time of our control group in seconds. Reads it from version 1 if the cpuacct controller is
+    there, otherwise from version 2."""
     groups = [line.split(":", 2) for line in proc("self/cgroup").splitlines()]
     for _, controllers, path in groups:
         if "cpuacct" in controllers.split(","):
@@ -84,7 +85,7 @@ def own_group():
 
 
 def zones():
-    """Returns kelvins by zone type, for types with one zone."""
+    """Returns the temperature in kelvins by zone type, for types that only one zone has."""
     found = {}
     for zone in glob.glob("/sys/class/thermal/thermal_zone*"):
         try:
@@ -129,7 +130,8 @@ def cards():
 
 
 def engines():
-    """Returns the nanoseconds of the first engine by process, for processes with one file of a graphics driver."""
+    """Returns the busy nanoseconds of the first graphics engine, by process. Includes only processes that have exactly
+    one file of a graphics driver open."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*/fdinfo") if os.path.isdir("/sys/class/drm") else ():
         texts = []
@@ -152,7 +154,7 @@ def parse_numactl():
 
 
 def totals():
-    """Returns the cumulative counts, which are read at the beginning and at the end."""
+    """Returns the current cumulative counts. The caller reads them at the beginning and at the end."""
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
             "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep(),
@@ -165,7 +167,8 @@ def interrupts(t):
 
 
 def card_interrupts():
-    """Returns interrupts by "processor, card", for cards with their own interrupts or on the virtio bus."""
+    """Returns interrupt counts by "processor, card", for network cards that have their own interrupts or are on the
+    virtio bus."""
     found = {}
     first, *lines = [line.split() for line in proc("interrupts").splitlines()]
     for card in os.listdir("/sys/class/net"):
@@ -300,7 +303,7 @@ def parse_free():
 
 
 def parse_iostat(text):
-    """Returns the sum over physical disks in the second report."""
+    """Returns the columns of iostat's second report, summed over the physical disks; %util is their mean."""
     report = text.split("Device")[-1].splitlines()
     names = report[0].split()
     rows = [dict(zip(names, map(float, line.split()[1:]))) for line in report[1:]
@@ -370,7 +373,7 @@ class Traffic:
             udp.recv(200)
             self.ends[0].send(b"y" * 100)
             self.ends[1].recv(100)
-            udp.sendto(b"x", ("127.0.0.1", 9))  # nobody listens, so an ICMP message is sent
+            udp.sendto(b"x", ("127.0.0.1", 9))  # no socket listens there, so the kernel sends an ICMP message
             if udp6:
                 udp6.sendto(b"x" * 100, udp6.getsockname())
                 udp6.recv(200)

@@ -4,8 +4,9 @@
 
 library_frame.py BENCH_LIBRARY LIBOPENPLA_LOGS [FOLDER [SAMPLES [COUNTERS]]]
 
-Five rounds alternate: bench_library reads the log sample by sample and as a table, then openpla.read creates a DataFrame in a
-process that has already loaded its modules. Times are processor times. Prints the medians and their ratios."""
+There are five rounds. In each, bench_library reads the log sample by sample and as a table, then openpla.read creates a
+DataFrame in a process that has already loaded its modules. Times are processor times. Prints the medians and their
+ratios."""
 import os
 import statistics
 import subprocess

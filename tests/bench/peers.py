@@ -5,11 +5,12 @@ node exporter in the same run.
 
 peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp, sysstat and prometheus-node-exporter (or a
                                                program in NODE_EXPORTER); missing ones are skipped
-The CPU time is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time, so
-that other load and cold caches affect all of them. The values of one sample are: for us, the counters of the query; for
-pmlogger, the values in one archive record; for sadc, all numbers in one record of its file, as `sadf -H` lists them: for each
-activity its items, times its sub-items ("3x36"), times the numbers per item ("(10,0,0)": 64-bit, long, 32-bit); for the node
-exporter, the lines of one answer of comparable collectors, requested once a second.
+The CPU time is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same
+time, so that other load and cold caches affect all of them. The number of values in one sample is: for us, the counters
+of the query; for pmlogger, the values in one archive record; for sadc, all numbers in one record of its file, which
+`sadf -H` describes: for each activity its items, times its sub-items ("3x36"), times the numbers per item ("(10,0,0)":
+64-bit, long, 32-bit); for the node exporter, the lines of one response. Its comparable collectors are requested once a
+second.
 """
 import os
 import re
@@ -107,8 +108,8 @@ LIKE_SADC = [r"\Processor(*)\*", r"\Processor Information(*)\*", r"\System\Conte
              r"\System\Processor Queue Length", r"\System\System Up Time", r"\Memory\*", r"\Cache\*",
              r"\Paging File(*)\*", r"\PhysicalDisk(*)\*", r"\LogicalDisk(*)\*", r"\Network Interface(*)\*",
              r"\TCPv4\*", r"\TCPv6\*", r"\UDPv4\*", r"\UDPv6\*", r"\IPv4\*", r"\IPv6\*", r"\ICMP\*", r"\ICMPv6\*"]
-# The comparable activities. With all of them (-S XALL) sadc records half as many numbers more, at a lower cost each:
-# loop devices, NFS, serial lines, pressure.
+# The comparable activities. With all activities (-S XALL) sadc would record 1.5 times as many numbers. The additional
+# ones (loop devices, NFS, serial lines, pressure) cost less each.
 SADC_ACTIVITIES = """CPU PCSW IRQ SWAP PAGE IO MEMORY QUEUE DISK NET_DEV NET_EDEV NET_IP NET_EIP NET_ICMP NET_EICMP NET_TCP
 NET_ETCP NET_UDP NET_IP6 NET_EIP6 NET_ICMP6 NET_EICMP6 NET_UDP6 PWR_CPU FS""".split()
 

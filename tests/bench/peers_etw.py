@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Measures event tracing, natively and under Wine, and LTTng-UST in one run.
 
-peers_etw.py [SECONDS]    `cmake --build --preset mingw --target peers_etw` runs it, with the 10 seconds of the goals
+peers_etw.py [SECONDS]    `cmake --build --preset mingw --target peers_etw` runs it for 10 seconds, as the goals require
 Builds what it measures, with the presets mingw and native-bench (which has no sanitizers). Needs the Debian packages
-lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs. Our sessions have 1 MB of buffers; LTTng has a
-channel of 8 x 128 KB per user that discards. A run takes some five minutes, and other load distorts it, so the load before and
-after is printed. Goals: an event of 64 bytes takes at most 45 ns, a disabled one 2.5 ns in the DLL and 0.5 ns with an inline
-test; at most one event in 10,000 is lost; ProcessTrace reads 5 million events a second; 1 GB is read in 64 MB of memory."""
+lttng-tools and liblttng-ust-dev. All logs are on /dev/shm, which is a tmpfs. Our sessions have 1 MB of buffers; LTTng
+has a per-user channel of 8 x 128 KB that discards events when it is full. A run takes some five minutes. Other load
+distorts it, so the load before and after is printed. Goals: an event of 64 bytes takes at most 45 ns, a disabled one
+2.5 ns in the DLL and 0.5 ns with an inline test; at most one event in 10,000 is lost; ProcessTrace reads 5 million
+events a second; 1 GB is read in 64 MB of memory."""
 import glob
 import os
 import re

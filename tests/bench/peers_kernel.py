@@ -6,9 +6,9 @@ Wine, and Debian's `perf record` and `trace-cmd record`, one after the other in 
 peers_kernel.py [SECONDS] [RATE]    `cmake --build --preset mingw --target peers_kernel` runs it: 10 seconds, 100,000
 Builds what it measures, with the presets mingw and native-bench. Needs root and the packages linux-perf and trace-cmd.
 All logs are on /dev/shm, which is a tmpfs. Each tool records the event sched_switch of all processors. The load counts
-its own switches; those missing in the log are lost. The recorder's processor time runs from its start to the end of the
-load; for perf and trace-cmd to their end, because they write their files then. Goal: at most 1 % of a processor,
-nothing lost."""
+its own switches; those missing in the log are lost. A recorder's processor time is counted from its start to the end of
+the load. For perf and trace-cmd it is counted until they exit, because they write their files then. Goal: at most 1 %
+of a processor, nothing lost."""
 import glob
 import json
 import os
@@ -74,7 +74,7 @@ def measure_tool(name, record, show, bench, rate, seconds):
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         recorder = subprocess.Popen([*record, "-o", "log"], cwd=folder, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.PIPE, text=True, errors="replace")
-        time.sleep(2)  # until it records
+        time.sleep(2)  # by then it records
         if recorder.poll() is not None:
             print(f"  {name:28} does not record here: {' '.join(recorder.stderr.read().split())}")
             return

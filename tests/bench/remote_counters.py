@@ -62,13 +62,13 @@ def cpu_ms(prefix):
                 with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as file:
                     total += int(file.read().split()[0])
         except OSError:
-            continue  # it has ended
+            continue  # the process has exited
         found[program] = found.get(program, 0) + total / 1e6
     return found
 
 
 class Relay:
-    """A relay in front of a port, which records the duration of each call and the sizes of requests and answers."""
+    """A relay in front of a port. For each call it records the duration and the sizes of request and response."""
 
     def __init__(self, port):
         self.port, self.calls, self.lock = port, [], threading.Lock()
@@ -82,8 +82,8 @@ class Relay:
 
     @staticmethod
     def receive_call(source):
-        """Receives all fragments of a request or answer. A header of 16 bytes has the length and the flag of the last
-        fragment."""
+        """Receives all fragments of a request or response. Each fragment begins with a header of 16 bytes, which has
+        the fragment's length and a flag that marks the last fragment."""
         whole = b""
         while True:
             head = b""
@@ -149,7 +149,7 @@ def spent(before, after, names):
 
 
 def measured(title, prefix, log, *counters):
-    """Runs typeperf for the seconds; the CPU time is its own."""
+    """Runs typeperf for SECONDS and prints the CPU time of that process."""
     out = log + ".csv"
     before = os.times()
     openpla(prefix, "typeperf", *counters, "-si", "1", "-sc", str(SECONDS), "-y", "-o", "Z:" + out.replace("/", "\\"))
@@ -166,7 +166,8 @@ def main():
     try:
         for prefix in (offering, asking):
             run(prefix, "wineboot", "-i")
-            # The services end with the first program's start; the second start keeps them between programs.
+            # wineboot's server and services must exit first. The new server then stays, so that the services keep
+            # running between programs.
             subprocess.run(["wineserver", "-w"], env=environment(prefix), check=True)
             subprocess.run(["wineserver", "-p"], env=environment(prefix), check=True)
         server = start(offering, os.path.join(work, "server.log"), os.path.join(BIN, "openplasrv.exe"), "/counters",
@@ -188,7 +189,7 @@ def main():
         measured("asked for from another computer", asking, os.path.join(work, "asked"), r"\\there" + COUNTER)
         after = cpu_ms(offering), cpu_ms(asking)
         with relay.lock:
-            calls = [c for c in relay.calls if c[1] < 100]  # those for values; others carry names
+            calls = [c for c in relay.calls if c[1] < 100]  # calls for values; longer requests have names
         times = sorted(c[0] for c in calls)
         print(f"{len(relay.calls)} calls, median of round trips {statistics.median(times):.2f} ms, 95 of 100 below "
               f"{times[len(times) * 95 // 100]:.2f} ms; answers' median {statistics.median(c[2] for c in calls):.0f} bytes, "

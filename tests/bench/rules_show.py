@@ -5,14 +5,15 @@
 rules_show.py PROGRAM           natively: logs by "openpla typeperf", then report, rules and page
 rules_show.py wine              sets with a data manager under Wine, in $WINEPREFIX, in which OpenPLA is registered
 rules_show.py PROGRAM large     time and memory of rules and page, of a report of 200,000 rows
-rules_show.py PROGRAM day       the same of all rules over a log of 8 hours with 1,000 counters that rules compare, against
-                                the limits of 5 s of the processor and 256 MB
+rules_show.py PROGRAM day       time and memory of all rules over a log of 8 hours, with 1,000 counters that rules use;
+                                checks the limits of 5 s of processor time and 256 MB
 
-The loads are: a counting process on each processor; committed memory up to 85 % of the limit (at most 1 GB of it is written to,
-and nothing if more than half of the memory is in use); and a full drive of 16 MB, a tmpfs in a separate mount namespace. Other
-activity of the machine cannot be stopped, so one run without load precedes the others and one follows; a warning that these
-runs have too is attributed to the machine. An expected warning that these runs have at the same severity proves nothing, which is
-reported. Needs root or user namespaces; under Wine the prefix's programs are ended.
+The loads are: a busy process on each processor; committed memory up to 85 % of the limit (at most 1 GB of it is written
+to, and nothing if more than half of the memory is in use); and a full drive of 16 MB, a tmpfs in a separate mount
+namespace. Other activity of the machine cannot be stopped, so one run without load precedes the others and one follows.
+If a warning appears in these two runs too, the machine is its cause. If an expected warning appears in them with the
+same severity, it proves nothing, and the script reports that. Needs root or user namespaces; under Wine it ends the
+prefix's programs.
 Exit codes: 0 as expected, 1 not as expected, 3 as expected, but a warning proves nothing."""
 import datetime
 import json
@@ -44,7 +45,7 @@ LISTS = {
 COMMIT_SHARE, WRITTEN_MOST, USED_MOST = 0.85, 1 << 30, 0.5
 CHUNK = 64 << 20
 COLUMNS = ["counter", "instance", "mean", "min", "max", "p95"]
-LARGE = 200000  # rows: the most that a report has
+LARGE = 200000  # the maximum number of rows in a report
 
 
 def warnings(report):
@@ -88,7 +89,7 @@ def commit(full):
 
 
 class Load:
-    """The load of a run; its processes end with it."""
+    """The load during a run. Its processes are terminated after the run."""
 
     def __init__(self, name):
         self.processes = []
@@ -121,7 +122,7 @@ def run(what, *command):
     return done.returncode
 
 
-# Natively drive Z: is the root, so the log is written by a program whose root file system is full.
+# In the native build, drive Z: is the root file system. So the log is written by a program whose root is full.
 FULL_ROOT = """set -e
 mount -t tmpfs -o size=16m small "$1/root"
 for folder in usr lib lib64 proc sys dev; do
@@ -235,8 +236,8 @@ def compare_warnings(name, found, quiet):
 
 
 def write_large(name):
-    """Writes a report with the maximum rows, 20,000 per table; the first 5,000 are process handles, one of them too
-    many."""
+    """Writes a report with the maximum number of rows, 20,000 per table. The first 5,000 are handle counts of
+    processes; one of these is too high."""
     with open(name, "w", encoding="utf-8") as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n'
                    '<Report name="large" version="1">\n <Section name="s" key="1">')
@@ -301,7 +302,7 @@ def write_day(name):
 
 
 def day(program):
-    """Two runs: on the log as text and on the log as BLG."""
+    """Runs the rules twice: on the log as CSV, and on the same log as BLG."""
     with tempfile.TemporaryDirectory() as folder:
         text, binary = os.path.join(folder, "day.csv"), os.path.join(folder, "day.blg")
         write_day(text)

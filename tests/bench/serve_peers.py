@@ -8,9 +8,9 @@ The CPU time is the sum of /proc/<pid>/task/*/schedstat over the scrapes, after 
 connection, as Prometheus does, in alternating rounds, so that other load affects both programs. A series is a line of
 the page that is not a comment. "the same" means the collectors of processors, memory, disks, network and the like,
 without those for each process, which the node exporter lacks. "gzip" is the encoding that Prometheus requests. Finally,
-1,000 pages each are read of all processes and threads, and of a fixed number of series. Exit code 1 if a ratio of CPU
-per series is above 0.7, if 10,000 series take longer than 50 ms (fastest page), if memory is above 16 MB, or if it
-grows between the 100th and the 1,000th page with the fixed number of series.
+the script reads 1,000 pages with all processes and threads, and 1,000 pages with a fixed number of series. Exit code 1
+if a ratio of CPU per series is above 0.7, if 10,000 series take longer than 50 ms (fastest page), if memory is above 16
+MB, or if it grows between the 100th and the 1,000th page with the fixed number of series.
 """
 import gzip
 import http.client

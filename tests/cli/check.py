@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check.py PROGRAM [EMULATOR]: openpla check reports which parts of a template this host can serve. Without it, users
-of a template from Windows would notice the missing counters only days later, by empty columns."""
+"""check.py PROGRAM [EMULATOR]: openpla check reports which parts of a template this computer can serve. Without it,
+users of a template from Windows would notice missing counters only days later, when they see empty columns."""
 import json
 import os
 import tempfile

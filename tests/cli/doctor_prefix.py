@@ -128,7 +128,7 @@ def check_service(installed):
 
 
 def check_ports():
-    """The ports on which counters are offered to other computers."""
+    """Doctor reports an invalid or closed port for the counters that the service offers to other computers."""
     key = r"HKLM\Software\OpenPLA"
     wine("reg", "add", key, "/v", "CounterQueryPort", "/d", "no number", "/f")
     expect_finding(run_doctor(), "port-setting", "no number")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """events.py PROGRAM [EMULATOR]: openpla events prints and follows the journal. Without it, an administrator could not
-find out why data of a night is missing."""
+find out why the data of a night is missing."""
 import json
 import os
 import shutil

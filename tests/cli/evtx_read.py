@@ -38,7 +38,7 @@ def text_of(kind, raw):
 
 
 def parts(raw):
-    """Splits an array value into its texts."""
+    """Splits an array value into its strings."""
     assert raw.endswith(b"\0\0")
     return raw.decode("utf-16-le")[:-1].split("\0")
 
@@ -74,7 +74,7 @@ class Elements:
         return raw.decode("utf-16-le")
 
     def content(self):
-        """Returns a text, or a list for an array value."""
+        """Returns a string, or a list of strings for an array value."""
         token = self.read_number("B")
         if token == 5:
             assert self.read_number("B") == 1

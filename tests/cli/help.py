@@ -43,7 +43,7 @@ def help_lists_accepted_options(verbs):
         assert page.startswith(f"openpla {name}"), page
         assert documented_options(page) == taken, (name, "only in help:", documented_options(page) - taken, "not in help:", taken - documented_options(page))
         if EMULATOR and name not in ("events", "mof"):
-            continue  # under Wine each word costs a second, and the code is the same
+            continue  # under Wine each call takes a second, and the code is the same
         assert openpla(name, "-?")[0] == page, name
         for sub in verb["verbs"]:
             assert f" {sub} " in page or f" {sub}|" in page or f"{sub}\n" in page, (name, sub)
@@ -55,7 +55,7 @@ def logman_help_lists_accepted_options(verbs):
     logman = next(verb for verb in verbs if verb["verb"] == "logman")
     subs = {option["of"] for option in logman["options"]} - {""}
     assert {"create counter", "query providers", "stop"} < subs, subs
-    # Same as above.
+    # Under Wine only three pages are checked: each call takes a second, and the code is the same.
     for sub in sorted(subs) if not EMULATOR else ["create counter", "start", "query providers"]:
         page = openpla("logman", *sub.split(), "-?")[0]
         options = page.split("For example:")[0]

@@ -3,7 +3,7 @@
 """kernel_load.py PROGRAM SESSION [EMULATOR]: the kernel logger records a known load completely: each context switch of
 a ping-pong through pipes as its processes count them, 1,000 writes with their fdatasync, 200 processes, and each byte
 of a TCP transfer over the loopback. A second reader (etl_check.py) and `openpla tracerpt` find the same in the file.
-SESSION is live_session. Wrong figures would mislead whoever analyses the trace."""
+SESSION is live_session. Wrong numbers would mislead whoever analyses the trace."""
 import atexit
 import collections
 import csv

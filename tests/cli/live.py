@@ -109,7 +109,7 @@ def has_size(columns, lines):
 
 
 def terminal_shows_and_resizes():
-    """The picture fits the window, also after a resize. Keys pause, scroll and quit. The terminal's state is
+    """The display fits the window, also after a resize. Keys pause, scroll and quit. The terminal's state is
     restored."""
     t = Terminal(100, 8, "-si", "0.2")
     t.wait_until(lambda p: has_size(100, 8)(p) and "\u2588" in "".join(p) and re.search(r"\d %", "".join(p)), "a picture of 100 x 8")
@@ -192,7 +192,8 @@ def rejects_foreign_requests(server):
 
 
 def limits_idle_connections(server):
-    """Clients that stay silent or send single bytes hold all connections. Others are refused until these time out."""
+    """Clients hold all connections and send nothing or single bytes. Other clients are refused until those connections
+    time out."""
     held = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(40)]
     for s in held:
         try:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lodctr.py PROGRAM [EMULATOR]: lodctr, unlodctr and counter manifests, as installers and users call them. Natively the
-registry exists only within a process, so one program sees another's registration only under Wine."""
+"""lodctr.py PROGRAM [EMULATOR]: lodctr and unlodctr install and remove counters and counter manifests, called as
+installers and users call them. In a native build, each process has a separate registry. So only under Wine does one
+program see what another has registered."""
 import json
 import os
 import shutil
@@ -66,7 +67,7 @@ def manifests():
 
 
 def extensions():
-    """As an installer: the service's key, then the ini file."""
+    """An installer first creates the service's key, then calls lodctr with the ini file."""
     with open("shop.h", "w", encoding="ascii") as f:
         f.write("#define SHOP 0\n#define SALES 2\n")
     with open("shop.ini", "w", encoding="utf-16") as f:

@@ -36,7 +36,7 @@ def error(*words, code, says):
 
 
 def row(lines, name):
-    """Returns a set's row as scripts find it: searching from the end up to the rule."""
+    """Returns the columns of a set's row in the table, below the line of dashes; None if no row has this name."""
     head = next(i for i, line in enumerate(lines) if line.startswith("---"))
     found = [line for line in lines[head + 1:-2] if line[:40].rstrip() == name]
     return found[0][40:].split() if found else None

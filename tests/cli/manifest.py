@@ -41,7 +41,7 @@ def check_export(*known):
 
 
 def check_programs(xml):
-    """The manifest as mc compiles it, in a folder that also contains a DLL that is not a valid program."""
+    """The folder has a DLL with the compiled manifest, as mc compiles it, and a DLL that is not a valid program."""
     other = f'<provider name="Example-Other" guid="{GUID.replace("9", "8", 1)}"/>'
     two = xml.replace(b"</provider>", b"</provider>" + other.encode())
     check(two.count(b"<provider ") == 2, "the manifest has one provider")
@@ -50,7 +50,7 @@ def check_programs(xml):
     openpla(0, "manifest", "add", "-name", "Example-Typed", host_path("two.man"))
     os.mkdir("programs")
     shutil.copy(os.path.join("data", "manifests", GUID.upper() + ".dll"), os.path.join("programs", "typed.DLL"))
-    for left in not EMULATOR, True:  # natively the registry exists only within a process
+    for left in not EMULATOR, True:  # in a native build, each process has a separate registry
         output = openpla(int(left), "manifest", "remove", host_path("two.man"))
         check(not left or "is not registered" in output, "remove", output)
     with open(os.path.join("programs", "broken.dll"), "wb") as f:

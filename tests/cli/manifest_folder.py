@@ -24,7 +24,7 @@ def manifest(name, guid, field):
 
 
 def write(path, text, like=None):
-    """`like`: the file gets the modification time of this file."""
+    """`like`: a stat result; the file gets its modification time."""
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     if like:
@@ -98,7 +98,7 @@ def rejects_wrong_arguments():
 
 
 def collects_registered_manifests():
-    if not EMULATOR:  # natively the registry exists only within a process
+    if not EMULATOR:  # in a native build, each process has a separate registry
         reported = openpla(1, "manifest", "collect", "collected")
         check("no event provider is registered" in reported and not os.path.exists("collected"), "nothing to collect", reported)
         return

@@ -63,7 +63,7 @@ def main():
         openpla(0, "show", "MyEvent")
         check("One of mine" in openpla(0, "show", "MyCategory"), "a faulty file does not replace the existing one")
         check("no event class" in openpla(1, "show", "MyProviders"), "an unknown class")
-        # Texts are in the user's language if the file has it.
+        # Descriptions are shown in the user's language if the file has it.
         german = ('#pragma namespace("\\\\\\\\.\\\\root\\\\wmi\\\\ms_407")\n[Description("Eins von mir"), '
                   'EventTypeName{"Anfang", "Ende"}]\nclass MyEvent : MyCategory { };\n')
         openpla(0, "add", written("german.mof", german))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""on_windows.py PROGRAM EMULATOR: the restrictions of openpla.exe on Windows, tested with a PROGRAM that takes Wine for
-Windows. It does not write to system settings, names the Windows program to use instead, and the doctor reports no
-findings about Linux or Wine."""
+"""on_windows.py PROGRAM EMULATOR: the restrictions of openpla.exe on Windows, tested with a PROGRAM that treats Wine as
+Windows. The program refuses to change system settings and names the Windows program to use instead. Its doctor reports
+no findings about Linux or Wine."""
 import os
 import tempfile
 

@@ -131,7 +131,7 @@ def run_has_report_and_page():
         check(wanted in words, f"the page lacks {wanted}", words)
     lines = [p for p in page.paths if p.count("l") + p.count("h") + p.count("v") > 10]
     check(lines and all(p.count("M") == 2 for p in lines), "ten seconds without a sample leave a gap in the line", page.paths)
-    # A page in another folder, with its report beside it.
+    # The page is written outside the folder of logs, and its report is written beside it.
     output, _ = openpla_streams(0, "report", "run", "-html", "-o", "other.html")
     check(os.path.exists("other.xml") and read("other.html").tables, "the other page", output)
     check("already exists" in openpla(1, "report", "run", "-html", "-o", "other.html"), "it is not overwritten unasked")
@@ -178,7 +178,7 @@ def plots_logs():
     check(lines[0].count("M") == 2, "the gap", lines)
     check(sorted(f for f in os.listdir(".") if "report" in f) == [], "no report is left behind", os.listdir("."))
     check("already exists" in openpla(1, "plot", "run/a.csv", "-o", "one.svg"), "it is not overwritten unasked")
-    # A time range and a title with markup: ten of the samples, in the log's time zone.
+    # A time range of ten samples, given in the log's time zone, and a title that contains markup.
     openpla(0, "plot", "run/a.csv", "-o", "part.svg", "-counter", "\\memory\\avail*", "-b", "2021-02-28", "15:33:35", "-e",
             "02/28/2021 15:33:44", "-title", HOSTILE[0])
     words = " ".join(xml.parse("part.svg").getroot().itertext())
@@ -245,7 +245,7 @@ def links_warnings_and_rows():
     check(words.index("1: It burns") < words.index("2: Disk queue is long"), "the warnings are numbered", words[:2000])
     check(words.index("1 critical") < words.index("300"), "the state before the facts", words[:500])
     check("of 9000 rows" in words, "omitted rows are counted", words[-500:])
-    # A tag of a whole row marks its first cell. A warning is not a row that another warning can mark.
+    # The tag of a whole row marks its first visible cell. A row of the warning table is not marked, even with this tag.
     page = page_of(report('<Section name="advice"><Table name="warning"><Item tag="DQ"><Data name="symptom" link="DQ" tag="DQ">Busy</Data>'
                           '</Item></Table></Section><Section name="disk"><Table name="queue"><Header><Data name="instance" visible="0"/>'
                           '<Data name="mean"/></Header><Item tag="DQ"><Data name="instance">0</Data><Data name="mean">77</Data></Item>'
@@ -253,7 +253,8 @@ def links_warnings_and_rows():
     check(re.search(r'<td[^>]* id="d[0-9]+"[^>]*>77', page.source) or re.search(r'id="d[0-9]+"[^>]*>77', page.source),
           "the row that has the tag", page.source[-3000:])
     check("#w1" in page.links and sum(link.startswith("#d") for link in page.links) == 1, "links of a row", page.links)
-    # Rules can create two warning tables. Each warning has its own number, by which its row links back.
+    # Rules can create two warning tables. Warnings are numbered across both tables, and a row links back to its warning
+    # by this number.
     page = page_of(report("".join('<Section name="advice"><Table name="warning"><Item><Data name="symptom" img="warning" '
                                   f'link="{tag}">{tag} is long</Data></Item></Table></Section>' for tag in ("one", "two")) +
                           '<Section name="s"><Table name="t"><Header><Data name="a"/></Header>'
@@ -293,7 +294,7 @@ def charts_show_exceeded_limits():
 
 
 def checked_run_has_limits():
-    """A run checked by the built-in schemas and rules: queues of twelve disks; one is long, another is slow."""
+    """A run is checked with the built-in schemas and rules. Of twelve disks, one has a long queue, another is slow."""
     os.mkdir("judged")
     disks = [f"{i} {chr(67 + i)}:" for i in range(12)]
     heads, rows = ["(PDH-CSV 4.0) (UTC)(0)"], []
@@ -334,7 +335,7 @@ def escapes_foreign_names():
 
 
 def creates_page_from_any_report():
-    """Pieces of reports in any order, as rules or other programs may write them."""
+    """Reports are put together from pieces in random order, because rules or other programs may write any report."""
     random.seed(24)
     pieces = ['<Section name="s">', "</Section>", '<Table name="t" threshold="2">', "</Table>", "<Item>", "</Item>",
               '<Header><Data name="a"/><Data name="b" align="left" visible="0"/></Header>', '<Data name="a">-12.75</Data>',
@@ -365,7 +366,7 @@ def openpla_any(*arguments):
 
 
 def limits_page_size():
-    """A report of the maximum size, with texts of the maximum length when escaped."""
+    """A report of the maximum size. Its strings have the maximum length after escaping."""
     head = "<Header>" + "".join(f'<Data name="c{i}" align="left"/>' for i in range(10)) + "</Header>"
     long = "&amp;&lt;" * 300
     rows = "".join("<Item>" + "".join(f'<Data name="c{i}">{long}</Data>' for i in range(10)) + "</Item>" for _ in range(150))

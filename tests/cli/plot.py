@@ -31,7 +31,7 @@ def chunks(png):
 
 
 def dots(path, colour):
-    """Returns the places of the dots of this colour by column: the lowest one above the legend."""
+    """Returns, for each column of pixels, the position of the lowest dot of this colour above the legend."""
     with open(path, "rb") as f:
         parts = dict(chunks(f.read()))
     width, height, depth, kind = struct.unpack(">IIBB", parts[b"IHDR"][:10])

@@ -38,7 +38,7 @@ Point = collections.namedtuple("Point", "name kind unit value time start labels 
 
 
 def parse_text(words):
-    """Returns protoc's text as nested lists of (name, value)."""
+    """Returns protoc's output as nested lists of (name, value)."""
     fields = []
     for word in words:
         if word == "}":
@@ -124,7 +124,7 @@ def keeps_data_while_server_is_busy():
 
 def queue_survives_both_processes():
     receiver = Receiver()
-    receiver.end()  # the port is known, but nobody listens
+    receiver.end()  # the port is known, but no process listens on it
     arguments = ("-otlp", receiver.url, "-si", "1", "-queue", host_path("q3"), *COUNTERS)
     push = Push(*arguments)
     push.wait("is not accepting data")
@@ -295,7 +295,7 @@ def main():
         bodies = live_counters_arrive()
         keeps_data_while_server_is_busy()
         queue_survives_both_processes()
-        if not EMULATOR:  # Wine's programs have no Ctrl+C from here, and its sets need the server
+        if not EMULATOR:  # under Wine, the test cannot send Ctrl+C, and sets need the server
             ctrl_c_ends_a_request_that_hangs()
             sends_counters_of_set_and_file()
         drops_refused_data()

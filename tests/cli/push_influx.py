@@ -51,7 +51,7 @@ bind-address = "127.0.0.1:{rpc}"
             time.sleep(0.2)
 
     def query(self, query):
-        """Returns the series of the answer; None if there is no answer."""
+        """Returns the series in the server's response; None if the request failed."""
         where = f"http://127.0.0.1:{self.port}/query?" + urllib.parse.urlencode({"q": query, "db": "pla", "epoch": "ns"})
         try:
             with urllib.request.urlopen(urllib.request.Request(where, method="POST"), timeout=PATIENCE) as answer:

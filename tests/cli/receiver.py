@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An HTTP server whose answers a test chooses, and a running openpla push that sends to it."""
+"""An HTTP server whose responses a test chooses, and a running openpla push that sends to it."""
 import contextlib
 import http.server
 import os
@@ -14,8 +14,8 @@ PATIENCE = 240  # seconds
 
 
 class Receiver:
-    """Keeps the accepted bodies. `answers` are for the next requests: a status with headers and body, "hang" or "cut".
-    Requests without one are accepted."""
+    """Keeps the accepted bodies. `answers` lists the responses to the next requests: each is a status with headers and
+    body, "hang" or "cut". Further requests are accepted."""
 
     def __init__(self, port=0, context=None):
         receiver = self

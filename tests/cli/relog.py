@@ -68,8 +68,8 @@ def copies_equal_log():
 
 
 def computes_values_from_raw_data():
-    """Rates, instances that appear and disappear, two instances with one name; the first sample of a rate has no
-    value."""
+    """The log has rates, instances that appear and disappear, and two instances with the same name. The first sample of
+    a rate has no value."""
     check(program("write_wildcard_log", "wild.blg")[0] == 0, "write_wildcard_log failed")
     openpla(0, "relog", "wild.blg", "-f", "csv", "-o", "wild.csv")
     rows = rows_of("wild.csv")
@@ -152,7 +152,7 @@ def requires_format_for_other_extensions():
                        ("SQL:Data!set", "(use -f SQL)")):
         output = openpla(2, "relog", "a.csv", "-o", name, "-y")
         check(says in output and not os.path.exists(name), f"{name} without -f", output)
-    # Scripts for Windows' relog name their files so.
+    # Scripts for Windows' relog use such names for output files.
     for words in (("-o", "u.blg"), ("-o", "u.log"), ("-o", "a folder.csv/u"), ("-f", "TSV", "-o", "u.csv"), ("-f", "BIN", "-o", "u.csv"),
                   ("-q", "-o", "u.csv"), ("-f", "CSV", "-o", "u.parquet")):
         os.makedirs("a folder.csv", exist_ok=True)
@@ -186,14 +186,14 @@ def overwrites_nothing_unasked():
     write("new.csv.partial", [HEADER] + ROWS[:2])
     openpla(0, "relog", "a.csv", "-f", "csv", "-o", "new.csv", "-y")
     check(not os.path.exists("new.csv.partial") and read("new.csv") == before, "the leftover part is replaced")
-    # If it is an input file, such a file may be the only copy of its samples.
+    # If a part file is an input file, it may be the only copy of its samples, so it is not overwritten.
     os.mkdir("part")
     shutil.copy("a.csv", "part/b.csv.partial")
     for more in (["-f", "csv"], ["-f", "csv", "-y"], ["-f", "csv", "-a"], ["-q"]):
         output = openpla(1, "relog", "early.csv", "./part/b.csv.partial", "-o", "part/b.csv", *more)
         check("cannot write 'part/b.csv': this would overwrite the input file './part/b.csv.partial'" in output, f"{more}: the reason for the refusal", output)
         check(read("part/b.csv.partial") == before and os.listdir("part") == ["b.csv.partial"], f"{more}: the input log is kept")
-    # A device has no such part file.
+    # For a device relog writes no part file, so an input file with that name is accepted.
     if not EMULATOR:
         os.symlink("/dev/null", "part/null.csv")
         os.rename("part/b.csv.partial", "part/null.csv.partial")
@@ -266,14 +266,15 @@ def shows_progress_only_on_terminal():
         try:
             while part := os.read(reader, 65536):
                 progress += part
-        except OSError:  # the other end of a terminal is closed
+        except OSError:  # the program has closed its end of the terminal
             pass
         os.close(reader)
         check(running.wait() == 0 and (b" %" in progress) == terminal, f"terminal {terminal}: {progress}")
 
 
 def reports_log_without_values():
-    """A rate has no value with only one sample. A file of spaces would look like an idle computer."""
+    """A rate cannot be computed from one sample, so the user gets a message. A file of blank values would look like an
+    idle computer."""
     write("blank.csv", [HEADER] + [row.split(",")[0] + '," "," "' for row in ROWS[:3]])
     output = openpla(3, "relog", "blank.csv", "-f", "csv", "-o", "blanks.csv")
     check("'blanks.csv': no value can be computed" in output, "relog", output)
@@ -282,7 +283,7 @@ def reports_log_without_values():
     output = openpla(1, "plot", "a.csv", "-o", "some.svg", "-e", "2021-02-28 03:13:20", "-counter", "\\Process(*)\\*")
     check("'\\Process(*)\\*': no value can be computed" in output, "the chosen counter has no value", output)
     check("do not contain this counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "an unknown counter")
-    # The same for a counter without instances.
+    # The same checks for a counter without instances.
     values = (" ", "5", "7")
     rows = [row.split(",")[0] + f',"{value}"' for row, value in zip(ROWS, values)]
     header = HEADER.split(",")[0] + ',"\\\\BOX\\Memory\\Page Faults/sec"'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""relog_formats.py PROGRAM [EMULATOR]: other programs read the log copies of relog of PROGRAM (openpla.exe), with the
-values that a CSV copy has. These programs are promtool (Debian: prometheus) and npm's apache-arrow (npm install
+"""relog_formats.py PROGRAM [EMULATOR]: other programs can read the log copies that PROGRAM (openpla.exe) writes as
+relog. They find the values that a CSV copy has. These programs are promtool (Debian: prometheus) and npm's apache-arrow (npm install
 apache-arrow) in the node_modules that OPENPLA_ARROW names. If one is missing, its part is skipped (exit code 77)."""
 import csv
 import datetime
@@ -121,7 +121,7 @@ def influx():
 
 
 def dumped(name):
-    """{series: [(seconds, value)]} of promtool's blocks."""
+    """Imports an OpenMetrics file with promtool. Returns {series: [(seconds, value)]} of the resulting blocks."""
     shutil.rmtree("blocks", ignore_errors=True)
     tool("promtool", "tsdb", "create-blocks-from", "openmetrics", name, "blocks")
     os.makedirs("blocks/wal", exist_ok=True)  # promtool's dump expects the folders of an opened database

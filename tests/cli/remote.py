@@ -14,7 +14,7 @@ PASSWORD = "a password of tests"
 
 
 def run_with_input(expected, line, *arguments):
-    """Runs the program with a line of standard input, which the emulator's script passes through if told to."""
+    """Runs the program with a line of standard input, which the emulator's script passes through on request."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=dict(os.environ, OPENPLA_WINE_RUN="through"),
                           input=line + "\n", encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=600, check=False)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """remote_counters.py PROGRAM CONSUMER EMULATOR: PROGRAM (openpla.exe) collects counters that another computer offers by
-TCP. The other computer is this one under another name. If it goes away, local counters must still be collected."""
+TCP. The other computer is this one under another name. If it becomes unavailable, local counters must still be
+collected."""
 import csv
 import os
 import signal
@@ -15,7 +16,7 @@ PROGRAM, CONSUMER, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 SERVER = os.path.join(os.path.dirname(PROGRAM), "openplasrv.exe")
 ACCOUNT, PASSWORD = f"reader-{os.getpid()}", "a password of tests"
 START_S = 240
-os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine an answer is slow
+os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine a response is slow
 
 
 def check(right, what, output=""):
@@ -47,7 +48,7 @@ def typeperf(expected, *arguments, **more):
 
 
 def run_with_password(password, *arguments):
-    """Runs the program with a line of standard input, which the emulator's script passes through if told to."""
+    """Runs the program with a line of standard input, which the emulator's script passes through on request."""
     environment = dict(os.environ, OPENPLA_WINE_RUN="through")
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], env=environment, input=password + "\n", encoding="utf-8",
                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=2 * START_S)
@@ -132,13 +133,14 @@ def first_rows(folder):
 
 
 def has_value(logs, counter):
-    """Whether the last log has a value of this counter in any row. One may be late, and the last row half written."""
+    """Whether the last log has a value of this counter in any row. The first values may be late, and the last row may
+    be incomplete."""
     return (len(logs) > 1 and logs[-1][:1] != [] and logs[-1][0][2:] == [counter] and
             any(len(row) == 3 and row[2].strip() and float(row[2]) > 0 for row in logs[-1][1:]))
 
 
 def set_waits_for_remote_host():
-    """Counters of a remote host start when it appears; local counters do not wait for it."""
+    """Counters of another computer are collected as soon as it is reachable; local counters do not wait for it."""
     port, name = free_port(), f"remote-{os.getpid()}"
     away = rf"\\127.0.0.1:{port}\System\Processes"
     root = os.path.join(os.getcwd(), "runs")
@@ -208,7 +210,7 @@ def main():
         check(r"\\other\Process(_Total)\ID Process" in output, "the remote instances are found", output)
         code, output = wait_for_exit(*start(CONSUMER, f"127.0.0.1:{port}"))
         check(code == 0, "a program reads the remote counter sets", output)
-        # The remote host goes away while its counters are collected.
+        # The other computer's server is stopped while its counters are collected.
         log = os.path.abspath("away.csv")
         counting = start(PROGRAM, "typeperf", "-sc", "40", "-si", "0.25", "-y", "-o", log, r"\\other\System\Processes",
                          r"\System\Processes", **named)

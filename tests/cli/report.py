@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """report.py PROGRAM [EMULATOR]: "openpla report" of PROGRAM (openpla.exe) creates a report from a folder of logs,
-traces and configurations. The test compares its figures with sums computed here from the same data."""
+traces and configurations. The test compares its numbers with sums computed here from the same data."""
 import json
 import os
 import random
@@ -137,7 +137,8 @@ def writes_files_and_uses_general_schema():
     report(0, "run", "-schema", "schema.xml", "-events", "all.xml", "-o", "third.xml")
     with open("all.xml", encoding="utf-8") as f:
         check(f.read().count("<EventData") >= 500, "all events")
-    # Existing files stay without -y, one file cannot have both outputs, and without traces no event file is written.
+    # Without -y existing files are kept. Report and events cannot be written to the same file. Without traces, no event
+    # file is written.
     write("kept.xml", "mine")
     report(1, "run", "-schema", "schema.xml", "-events", "kept.xml", "-o", "fifth.xml")
     with open("kept.xml", encoding="utf-8") as f:

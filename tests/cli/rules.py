@@ -80,8 +80,8 @@ def write_day(name, paths, hot_samples, hot=(100.0, 9100, 0.35), usual=None):
 
 
 def finds_short_overload_in_long_log():
-    """Command and page name the overload's times. A healthy day has no warning, and an unknown one is not called
-    healthy."""
+    """Both "openpla rules" and the page show when the overload occurred. A healthy day has no warning. A day whose
+    counters no rule knows is not called healthy."""
     write_day("day.csv", OVERLOADED, range(960, 1040))
     output, _ = openpla_streams(4, "rules", "day.csv", "--json")
     found = json.loads(output)["warnings"]
@@ -115,7 +115,8 @@ def slices_have_requested_length():
 
 
 def page_shows_rule_results():
-    """The page's head shows the warnings, that there are none, or that no rule applies."""
+    """The head of the page shows the warnings. If there are none, it says that no problems were found or that no rule
+    applies."""
     for log, words, options in (("a.csv", "1 critical", ()), ("fine.csv", "No problems found", ()), ("other.csv", "No rule applies to any counter", ()),
                                 ("a.csv", "Not checked by rules", ("-rules", "none")), ("other.csv", "1 warning", ("-rules", "mine.xml"))):
         write_log("fine.csv", [r"Memory\% Committed Bytes In Use"], [10])
@@ -167,7 +168,7 @@ def changes_report_only_on_request():
 
 
 def links_two_warnings_to_one_row():
-    """Each warning links to the row and the row to each warning, the worst first."""
+    """Each warning links to its row. The row links to each of its warnings, the worst first."""
     rule = ('<Rule name="{0}"><Step select="//Table[@source=\'Memory\']/Item"><Exists><Otherwise><Warning select="Data[@name=\'{2}\']" '
             'table="/Report/Section[@name=\'advice\']/Table[@name=\'warning\']" tag="{0}"><Item><Data name="symptom" img="{1}" link="{0}" limit="{3}">It is {0}</Data></Item></Warning>'
             "</Otherwise></Exists></Step></Rule>")

@@ -125,7 +125,7 @@ def page_shows_times():
 
 
 def stops_slow_rules():
-    """A single slow operation of libxml2, and a walk over all cells for each cell."""
+    """Two slow rules: one is a single slow operation of libxml2; the other visits all cells once for each cell."""
     write("big.xml", "<Report name='r'><Section name='s'><Table name='t'>" + "<Item><Data name='a'/></Item>" * 100000 +
           "</Table></Section></Report>")
     write("slow.xml", "<Rules><Group name='g'><Rule name='found before'><Step select='/Report'><Exists><Otherwise><Warning><Item>"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py FOLDER [EMULATOR]: `openpla run` of FOLDER's openpla.exe, beside an openetw.dll with stand-ins for the event
-functions. All calls of the traced program arrive, and it behaves as without `openpla run`."""
+"""run.py FOLDER [EMULATOR]: tests `openpla run` with the openpla.exe in FOLDER. The openetw.dll in FOLDER has stand-ins
+for the event functions. They receive all calls of the traced program, which behaves as without `openpla run`."""
 import os
 import shutil
 import struct
@@ -53,7 +53,7 @@ def traces_children_on_request():
     check(out.strip() == "self 1, child 1, cmd's child 1", "with --children", out)
     out = run(0, "--children", "cmd", "/c", f"{TARGET} children")
     check(out.strip() == "self 1, child 1, cmd's child 1", "below cmd", out)
-    # Nested: the program is already traced.
+    # In nested calls the program is already traced.
     run(1, "--children", "openpla.exe", "run", TARGET, "reached")
     run(1, "--children", "openpla.exe", "run", "--children", TARGET, "reached")
     run(1, "openpla.exe", "run", TARGET, "reached")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run_apis.py PROGRAM TARGET EMULATOR: `openpla run -apis` logs all calls of a program, which behaves as without it."""
+"""run_apis.py PROGRAM TARGET EMULATOR: `openpla run -apis` logs all calls of a program. The program behaves as without
+`openpla run`."""
 import json
 import os
 import sys

@@ -136,8 +136,8 @@ def no_path_serves_files(server):
 
 
 def connections_are_kept(server):
-    """A scraper reuses its connection and may send requests without waiting for answers. Of many idle connections some
-    are closed."""
+    """A scraper reuses its connection and may send requests without waiting for responses. If there are many idle
+    connections, the server closes some of them."""
     request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
         for count in (1, 1, 3):
@@ -156,7 +156,7 @@ def connections_are_kept(server):
             kept[-1].sendall(request)
             read_answer(kept[-1])
         end = time.monotonic() + PATIENCE
-        while len(select.select(kept, [], [], 0.1)[0]) < 4:  # the server has closed them
+        while len(select.select(kept, [], [], 0.1)[0]) < 4:  # until the server has closed four
             check(time.monotonic() < end, "eight at most stay open")
         check(page(server).series, "a new client is answered")
     finally:
@@ -175,7 +175,7 @@ def read_answer(s):
 
 
 def refused_client_gets_reason(server):
-    """The answer is readable even if the client is still sending: a request of a megabyte is refused after some
+    """The client can read the response even if it is still sending: a request of a megabyte is refused after some
     kilobytes."""
     with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
         s.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * (1 << 20))

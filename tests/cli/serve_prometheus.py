@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes PROGRAM (openpla.exe): one target without
-security, another by TLS with a client certificate and an account. Under Wine the second target runs in another prefix,
-and a third natively if a native build exists. The series equal typeperf's values of the same seconds within one sample,
-also for a target that was killed and restarted."""
+"""serve_prometheus.py PROGRAM [EMULATOR]: Debian's Prometheus scrapes PROGRAM (openpla.exe). One target has no
+security; another uses TLS with a client certificate and an account. Under Wine the second target runs in another
+prefix. If a native build exists, its program is a third target. The series equal typeperf's values of the same seconds,
+with a tolerance of one sample, also for a target that was killed and restarted."""
 import concurrent.futures
 import datetime
 import json
@@ -76,7 +76,7 @@ class Prometheus:
             time.sleep(0.2)
 
     def samples(self, job, metric, labels):
-        """Returns (time, value) of the last minutes."""
+        """Returns the (time, value) of each sample of the last 10 minutes."""
         found = self.query(f"{metric}{{job='{job}',{labels}}}[10m]")
         check(len(found) == 1, f"one series {metric}", found)
         return [(float(t), float(v)) for t, v in found[0]["values"]]
@@ -122,7 +122,8 @@ class Target:
 
 
 def rates_equal_typeperf(prometheus, target, shown):
-    """The sum of PDH's rates lies between Prometheus' counts over one sample less and one sample more."""
+    """Adds up typeperf's rates. The sum must lie between two increases in Prometheus: over one sample fewer, and over
+    one sample more."""
     begun, ended = shown[next(iter(COUNTERS))][0][0], shown[next(iter(COUNTERS))][-1][0]
     prometheus.wait_until(f"timestamp(windows_system_processes{{job='{target.job}'}}) > {ended + 2 * INTERVAL}", bool, "scrapes after typeperf's samples")
     for counter, (metric, labels, unit) in COUNTERS.items():
@@ -130,7 +131,7 @@ def rates_equal_typeperf(prometheus, target, shown):
         check(all(value is not None for _, value in rows), f"values of {counter}", rows)
         happened = sum(value * unit * (t - before) for (before, _), (t, value) in zip(rows, rows[1:]))
         scraped = prometheus.samples(target.job, metric, labels)
-        # Prometheus' time is the time of the request; the sample is taken up to one interval later.
+        # Prometheus stores the time of its request; the value may be sampled up to one interval later.
         first_in = min(v for t, v in scraped if t >= begun)
         last_in = max(v for t, v in scraped if t <= ended - INTERVAL)
         before = max(v for t, v in scraped if t <= begun - INTERVAL)
@@ -192,7 +193,8 @@ def ssl_subject(port):
 
 
 def native_program():
-    """Returns the program of a native build beside this one, which runs under an emulator."""
+    """If PROGRAM runs under an emulator, returns the openpla program of a native build in a folder beside this build;
+    otherwise None."""
     for preset in ("native-bench", "tools", "native-asan"):
         path = pathlib.Path(PROGRAM).resolve().parents[2] / preset / "bin" / "openpla"
         if EMULATOR and path.exists():
@@ -201,7 +203,7 @@ def native_program():
 
 
 class Prefix:
-    """A second Wine prefix; natively nothing."""
+    """A second Wine prefix. In a native build this class does nothing."""
 
     def __init__(self):
         self.environment = None

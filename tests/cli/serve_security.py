@@ -51,7 +51,7 @@ bearer_token_file: tokens
 """))
     try:
         check(status(server) == 401 and status(server, "") == 401, "nobody")
-        for _ in range(2):  # the second time from the cache
+        for _ in range(2):  # the second request uses the cached result
             check(status(server, basic("alice", "secret of tests")) == 200, "a user")
         for user, password in (("alice", "Secret of tests"), ("alice", ""), ("alice", "secret of tests "), ("bob", "secret of tests"),
                                ("", ""), ("alice\0", "secret of tests"), ("carol", "secret of tests")):
@@ -117,7 +117,7 @@ def context_for(trusted, client=None, version=None):
 
 
 def fetch(server, trusted, client=None, version=None, **headers):
-    """The status; None: TLS failed."""
+    """Returns the status; None if TLS failed."""
     request = urllib.request.Request(f"https://127.0.0.1:{server.port}/metrics", headers=headers)
     try:
         with urllib.request.urlopen(request, context=context_for(trusted, client, version), timeout=PATIENCE) as answer:
@@ -201,7 +201,7 @@ def requires_client_certificate():
 
 
 class KeptConnection:
-    """A kept connection with repeated requests, as Prometheus uses it."""
+    """A persistent connection with repeated requests, as Prometheus uses it."""
 
     def __init__(self, server, trusted, client=None):
         self.socket = context_for(trusted, client).wrap_socket(socket.create_connection(("127.0.0.1", server.port), PATIENCE), server_hostname="127.0.0.1")
@@ -279,7 +279,7 @@ def hostile_handshakes():
             except ConnectionError:
                 pass
             s.close()
-        # A modified record of a session.
+        # A record of an established TLS session is modified.
         with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as s:
             incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             client = context_for("server").wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
@@ -300,7 +300,7 @@ def hostile_handshakes():
                     answer += more
             except ConnectionError:
                 pass
-            check(len(answer) < 1000, "no page for a modified record", len(answer))  # only an alert and session tickets
+            check(len(answer) < 1000, "no page for a modified record", len(answer))  # the client gets only an alert and session tickets
         check(fetch(server, "server", Cookie="x" * 9000) == 431, "too long headers are refused")
         check(fetch(server, "server") == 200, "the server still answers at the end")
     finally:

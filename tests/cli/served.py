@@ -15,8 +15,8 @@ PATIENCE = 240  # seconds
 
 
 class Served:
-    """The program with -http, as VERB. `command`: another program, such as a native one; `environment`: more
-    variables."""
+    """Runs a verb of the program with -http. `command`: a program to run instead, such as one of a native build;
+    `environment`: additional variables."""
 
     count = 0
 
@@ -50,12 +50,12 @@ class Served:
         return answer, body
 
     def raw(self, request, close=True):
-        """Returns the status of the answer; None if the connection was closed without one."""
+        """Returns the status of the response; None if the connection was closed without one."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
             try:
                 s.sendall(request)
                 if close:
-                    with contextlib.suppress(OSError):  # not connected: the server has answered and closed
+                    with contextlib.suppress(OSError):  # the server has already responded and closed the connection
                         s.shutdown(socket.SHUT_WR)
                 answer = b""
                 while more := s.recv(65536):

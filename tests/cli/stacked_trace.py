@@ -112,7 +112,8 @@ def stacked(path, size=8192):
     out += [(1, definition(0x1823, 7, [KERNEL + 0x700, KERNEL + 0x900], at + 3))]
     out += [(1, switch(0, OTHER, 5, 6, at + 2 * MS)), (1, performance(0x0532, struct.pack("<Ibbbb", OTHER, 1, 0, 0, 0), at + 4 * MS)),
             (1, switch(OTHER, 0, 1, 0, at + 5 * MS)), (1, key(0x1825, at + 5 * MS, PROCESS, OTHER, 7, at + 5 * MS + 1))]
-    # A second event of the thread in the kernel: both wait for the user part, which is logged on another processor.
+    # Another event of the same thread, in the kernel. Both events wait for the user part of the stack, which is logged
+    # on another processor.
     out += [(1, system(0x010C, struct.pack("<QQ", 1, OTHER), at + 6 * MS, process=PROCESS, thread=OTHER)),
             (1, stack(at + 6 * MS, PROCESS, OTHER, [KERNEL + 0x600], at + 6 * MS + 1)),
             (0, key(0x1826, at + 6 * MS, PROCESS, OTHER, 9, at + 7 * MS))]

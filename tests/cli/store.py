@@ -145,7 +145,8 @@ def check_system_sets(store):
 
 
 def check_passwords(store):
-    """Password files without a set, left by an interrupted commit or a manually deleted set, and one that is in use."""
+    """An old password file without a set is deleted. An interrupted commit or a manually deleted set leaves such files.
+    A file in use and a new file are kept."""
     lost, kept, new = "0" * 32, "1" * 32, "2" * 32
     folder = os.path.join(store.data, "secrets")
     os.mkdir(folder, 0o700)

@@ -152,7 +152,7 @@ def describe_screen(tool, text):
 
 
 def messages_of(text):
-    """Returns the texts after "Error: " on stdout, as Windows' tools print them, and warnings."""
+    """Returns the messages after "Error: " on stdout, as Windows' tools print them, and warnings."""
     return "\n".join(re.sub("^Error: ", "", line) for line in text.replace("\r", "").split("\n") if
                      re.search(r"^Error: |^openpla | \(0x[0-9A-F]{8}\)$", line))
 

@@ -83,7 +83,7 @@ def prints_text_output():
 
 
 def describes_running_session():
-    """The end of a running session is unknown, and a kernel session contains the computer's name."""
+    """The file of a running session has no end time. The file of a kernel session has the computer's name."""
     with open(os.path.join("made", "one.etl"), "rb") as f:
         data = bytearray(f.read())
     struct.pack_into("<q", data, 0x48 + 0x20 + 0x10, 0)

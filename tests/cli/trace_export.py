@@ -172,7 +172,7 @@ def firefox():
         cli[1] = os.path.realpath(os.path.join(PROFILERS, ".bin", "profiler-cli"))
     try:
         subprocess.run([*cli, "load", "firefox.json"], env=home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for _ in range(120):  # its daemon may start more slowly than the client waits
+        for _ in range(120):  # the daemon may take longer to start than the client waits
             info = subprocess.run([*cli, "profile", "info"], env=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if info.returncode == 0:
                 break
@@ -222,7 +222,8 @@ def selections():
 
 
 def definitions_in_the_trace():
-    """Definitions are not exported themselves; those before the exported time range are used."""
+    """Definitions are not exported as events. Definitions from before the exported time range still decode its
+    events."""
     trace("early.etl", [*method_definition(START + SECOND), method(START + SECOND, 1), method(START + 9 * SECOND, 2)])
     for expected, more in ((["Method1", "Method2"], ()), (["Method2"], ("-b", "2021-02-28", "15:33:25"))):
         openpla(0, "export", "early.etl", "-f", "chrome", "-o", "early.json", "-y", *more)

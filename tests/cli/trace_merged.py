@@ -77,7 +77,7 @@ def uses_definitions_in_other_file():
 
 
 def definition_of_same_time_is_used():
-    """The definition's buffer is another processor's."""
+    """An event and its definition have the same time, but the definition is in the buffer of another processor."""
     at = START + SECOND
     trace("two.etl", [(0, method(at, 1)), *((1, e) for e in method_definition(at))], processors=2)
     events, _ = show_json("two.etl")

@@ -115,7 +115,8 @@ def functions(expected, *folders):
 
 
 def symbolized(path, dll):
-    """Returns the same by LLVM's symbolizer. It has no offsets; they are counted from the function's first address."""
+    """Returns (function, offset) for each address, as LLVM's symbolizer finds the functions. It does not return
+    offsets; they are counted here from the function's first address."""
     addresses = "\n".join(hex(dll.text[0] + i) for i in range(dll.text[1]))
     done = subprocess.run(["llvm-symbolizer", f"--obj={path}", "--relative-address", "--output-style=JSON", "--no-inlines"],
                           input=addresses.encode(), stdout=subprocess.PIPE, check=True)
@@ -129,7 +130,7 @@ def symbolized(path, dll):
 
 def compare(got, wanted, what):
     check(len(got) == len(wanted), f"{what}: {len(got)} stacks of {len(wanted)}")
-    # For addresses between two functions LLVM returns the preceding function, although it has ended.
+    # For an address between two functions, LLVM returns the function before it, and our result has no name.
     wrong = [(i, g, w) for i, (g, w) in enumerate(zip(got, wanted)) if g != w and g != (None, None)]
     check(not wrong, f"{what}: wrong functions (address, ours, LLVM's)", wrong[:10])
     named = {name for name, _ in got if name}

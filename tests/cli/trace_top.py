@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""trace_top.py [live] PROGRAM [EMULATOR]: `openpla trace top` shows which processes ran, waited for a processor, and
-read and wrote how much: in a file or, with `live`, at present, if the host OS permits access to its kernel events. It
-leaves no session behind."""
+"""trace_top.py [live] PROGRAM [EMULATOR]: `openpla trace top` shows for each process how long it ran, how long it
+waited for a processor, and how much it read and wrote. Its input is a file or, with `live`, the present activity, if
+the host OS permits access to its kernel events. It leaves no session behind."""
 import atexit
 import glob
 import json
@@ -157,7 +157,8 @@ def reports_trace_without_switches():
 
 
 def is_own_or_orphaned(name):
-    """Whether the process in the name openpla-HOST-STARTED-PROCESS-... belongs to this test or no longer exists."""
+    """The name is openpla-HOST-STARTED-PROCESS-... Returns whether that process belongs to this test or no longer
+    exists."""
     try:
         with open(f"/proc/{name.split('-')[3]}/environ", "rb") as environment:
             return f"OPENPLA_ETW={os.environ['OPENPLA_ETW']}".encode() in environment.read().split(b"\0")

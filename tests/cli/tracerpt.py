@@ -53,7 +53,7 @@ def without_header(found):
 def make():
     trace("one.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i * SECOND)
                       for i in range(10)])
-    # Two processors whose buffers follow each other; a second file has times between these.
+    # The buffers of two processors, one after the other. The events' times lie between those in one.etl.
     trace("two.etl", [(i % 2, self_described(OURS, "Maker", "Made", FIELDS, data(f"m{i}", 100 + i),
                                              START + i * SECOND + SECOND // 2)) for i in range(10)], processors=2)
     trace("hard.etl", [
@@ -110,7 +110,7 @@ def dumps_unknown_events_with_reason(events):
     check((cut.find(EVENT + "EventPayload").text, cut.find(EVENT + "ErrorCode").text) ==
           (data("cut", 2)[:14].hex().upper(), "15005") and "Flag" in cut.find(EVENT + "DataItemName").text,
           "truncated data", ElementTree.tostring(cut))
-    # As in Windows' tracerpt, they replace EventData and have no other child elements.
+    # As in Windows' tracerpt, BinaryEventData replaces EventData and has no child elements.
     payloads = [e.find(EVENT + "BinaryEventData").text for e in events if e.find(EVENT + "BinaryEventData") is not None]
     check(payloads[:2] == ["0102FF", "AB"] and len(payloads) == 3 and payloads[2].endswith("6F646421"), "bytes", payloads)
     with open("hard.txt") as f:
@@ -157,7 +157,7 @@ def checks_command_line():
     output = tracerpt(1, "one.etl", "-of", "csv", "-o", "mine.csv", say="n\n")
     check("Overwrite it?" in output and open("mine.csv").read() == "mine", "a file is kept without consent", output)
     check("mine.csv.partial" not in os.listdir(), "no part file is left behind", os.listdir())
-    # Otherwise root would replace /dev/null and /dev/stdout by files.
+    # The output is a device. If tracerpt replaced it, root would turn /dev/null or /dev/stdout into a file.
     os.symlink("/dev/null", "null.csv")
     tracerpt(0, "one.etl", "-of", "csv", "-o", "null.csv", "-y")
     check(os.path.islink("null.csv"), "a dump does not replace a device")
@@ -230,7 +230,7 @@ def decodes_wpp_messages():
           wpp.find(EVENT + "RenderingInfo").find(EVENT + "Message").text == debug[-1][1] and
           [d.text for d in wpp.find(EVENT + "EventData")] == ["you", "-5", "0x1234"], "a message in XML",
           ElementTree.tostring(wpp))
-    # Options of tracefmt's users: the folder of the formats, and the prefix of a message.
+    # The variables that users of tracefmt set: the folder of the format files, and the prefix of each message.
     os.environ["TRACE_FORMAT_SEARCH_PATH"] = "nowhere;formats"
     os.environ["TRACE_FORMAT_PREFIX"] = "%7!d! %8!04X!.%3!04X! [%1!s!/%!FUNC!] "
     tracerpt(0, "wpp.etl", "-of", "csv", "-o", "wpp.csv", "-y")
@@ -332,7 +332,7 @@ def reports_corrupt_trace():
 
 
 def interrupt_leaves_no_part():
-    """Natively, Ctrl+C and SIGTERM leave no part of a dump, neither under the given name nor beside it, and do not
+    """In native builds, Ctrl+C and SIGTERM leave no part of a dump, neither under the given name nor beside it, and do not
     change an existing file."""
     trace("long.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i) for i in range(30000)])
     for how in (signal.SIGINT, signal.SIGTERM):

@@ -118,7 +118,7 @@ def many_events_are_many_chunks():
 
 
 def reports_too_large_record():
-    """64 KB of text take 128 KB in a record, which is too long."""
+    """A string of 64 KB would need 128 KB in a record, which is more than a record can have."""
     long = self_described(OURS, "Maker", "Long", b"Text\0\x02", b"y" * 65000 + b"\0", START)
     fits = self_described(OURS, "Maker", "Long", b"Text\0\x02", b"z" * 30000 + b"\0", START + 1)
     named = self_described(OURS, "M" * 30000, "Long", b"Text\0\x02" + b"N" * 20000 + b"\0\x08", b"a\0\1\0\0\0", START + 2)

@@ -55,7 +55,7 @@ def write_day(name, paths, encoding="utf-8"):
 
 
 def counters_of(name):
-    """Of a log, by relog -q."""
+    """Returns the counters of a log, as `relog -q` lists them."""
     return [line for line in openpla(0, "relog", name, "-q").splitlines() if line.startswith("\\\\")]
 
 
@@ -85,7 +85,8 @@ def unknown_names_are_counted_and_named():
 
 
 def reports_and_pages_show_log_names():
-    """Cells are English, so that rules and comparisons find them; the log's name is beside them."""
+    """Names in the cells are English, so that rules and comparisons find them. The log's names are shown beside
+    them."""
     messages = openpla_streams(0, "report", "German.csv", "-html", "-o", "german.html", "-y")[1]
     check("4 of 4 counters are German and were understood" in messages, messages)
     report = xml.parse("german.xml").getroot()
@@ -144,7 +145,8 @@ def hexadecimal(names):
 
 
 def computer_names_take_precedence():
-    """An export of the key Perflib, or system32's name files, add languages and objects that are not built in."""
+    """An export of the registry key Perflib, or the name files in system32, add languages and objects that are not
+    built in."""
     english = [(1, "1847"), (238, "Processor"), (6, "% Processor Time"), (4, "Memory"), (1382, "Available MBytes"),
                (234, "PhysicalDisk"), (208, "Avg. Disk sec/Read"), (2, "System"), (44, "Processor Queue Length")]
     russian = [(1, "1847"), (238, "Процессор"), (6, "% загруженности процессора"), (4, "Память"), (1382, "Доступно МБ"),
@@ -181,7 +183,7 @@ def computer_names_take_precedence():
 
 
 def a_definition_in_another_language_is_checked():
-    """Its counters are found on this computer, as when a set starts."""
+    """The definition's counters are found on this computer by the same code as when a set starts."""
     paths = [r"\Prozessor(_Total)\Prozessorzeit (%)", r"\Arbeitsspeicher\Verfügbare MB", r"\Память\Доступно МБ"]
     with open("set.xml", "w", encoding="utf-8") as f:
         f.write("<DataCollectorSet><Name>german</Name><PerformanceCounterDataCollector><DataCollectorType>0</DataCollectorType>"

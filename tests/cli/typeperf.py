@@ -180,7 +180,7 @@ def lists_counters():
     check("no such object" in out and "\r\nError: The specified object was not found on the computer.\r\n" in out, "-q of nothing", out)
     if EMULATOR:
         return  # under Wine the same takes seconds
-    # Other programs may provide counters at the same time; natively these include other tests.
+    # Other programs may provide counters at the same time. In a native build, other tests do.
     with open(os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "docs", "reference", "counters.md"), encoding="utf-8") as f:
         ours = {line[3:].strip() for line in f if line.startswith("## ")}
     every = [row for row in json.loads(typeperf(0, "-q", "--json")[0]) if row["object"] in ours]

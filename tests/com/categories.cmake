@@ -10,6 +10,7 @@ add_test(NAME test_categories.in_process COMMAND test_categories in-process)
 openpla_test_properties(test_categories.in_process)
 add_test(NAME test_categories.local_server COMMAND test_categories local-server)
 openpla_test_properties(test_categories.local_server ";server")
-# As in tests/unit/run/run.cmake; one of the sets takes the one session of the kernel's events that a prefix has.
+# System sets of all tests write below one folder (tests/unit/run/run.cmake). One of these sets also needs the kernel's
+# event session, and a prefix has only one.
 set_tests_properties(test_categories.in_process test_categories.local_server PROPERTIES
   RESOURCE_LOCK "system_sets;kernels_session")

@@ -8,10 +8,10 @@ foreach(name test_facade test_facade_list test_secret_memory)
   add_test(NAME ${name} COMMAND ${name})
   openpla_test_properties(${name} ";server")
 endforeach()
-# As in tests/unit/run/run.cmake.
+# System sets of all tests write below one folder (tests/unit/run/run.cmake).
 set_tests_properties(test_facade PROPERTIES RESOURCE_LOCK system_sets)
 
-# With the type library inside, as idl.cmake says.
+# idl.rc adds the type library to the program (idl.cmake).
 openpla_test(test_facade_fault ${CMAKE_CURRENT_LIST_DIR}/test_facade_fault.c ${CMAKE_CURRENT_LIST_DIR}/idl.rc
   NEEDS_SERVER LINK openpla_com)
 add_dependencies(test_facade_fault openpla openplasrv)

@@ -5,7 +5,7 @@ if(CMAKE_CROSSCOMPILING)
     ${CMAKE_CURRENT_LIST_DIR}/registry_snapshot.c LINK openpla_reg ole32 oleaut32 uuid)
   openpla_test_apart(test_registration)
 
-  # What tests with NEEDS_SERVER stand on, in each of the prefixes.
+  # The fixtures of the tests with NEEDS_SERVER: one in each of the two prefixes.
   foreach(server server server_apart)
     foreach(step register unregister)
       add_test(NAME ${server}.${step} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${CMAKE_BINARY_DIR}/bin/openplasrv.exe
@@ -17,6 +17,6 @@ if(CMAKE_CROSSCOMPILING)
     set_tests_properties(${server}.unregister PROPERTIES FIXTURES_CLEANUP ${server})
   endforeach()
   openpla_test_apart(server_apart.register server_apart.unregister)
-  # It ends with nothing registered, so it goes first.
+  # test_registration leaves the server unregistered, so it must run before the server is registered for other tests.
   set_tests_properties(server_apart.register PROPERTIES DEPENDS test_registration)
 endif()

@@ -182,11 +182,11 @@ class Reader:
 
 
 class Object(INTERFACE):
-    """An interface pointer. `like` is another one on the same connection."""
+    """An interface pointer, created from an OBJREF. `like` is another interface pointer on the same connection."""
     def __init__(self, like, reference):
         self.reference = bytes(reference)
         self.iid = str(uuid.UUID(bytes_le=self.reference[8:24]))
-        self.error = None  # the description of the last failure
+        self.error = None  # the description of the last failed call
         INTERFACE.__init__(self, like.get_cinstance(), self.reference, like.get_ipidRemUnknown(), target=like.get_target())
 
     def reference_without_counts(self):

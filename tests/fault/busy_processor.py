@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The log shows the same load of a busy processor as the kernel, in its instance and in _Total. Otherwise a user would
-overlook an overloaded processor, or look for one that does not exist."""
+"""For a busy processor, the log shows the same load as the kernel, both in the processor's instance and in _Total.
+Otherwise a user would overlook an overloaded processor, or search for one although none is overloaded."""
 import datetime
 import os
 import shutil
@@ -13,7 +13,7 @@ import time
 from faults import check, clean, read_log, run_client, samples_in, windows_path
 
 NAME = "test-fault-busy"
-SPAN, SAMPLES = 6, 5  # seconds and samples, at least
+SPAN, SAMPLES = 6, 5  # the minimum number of seconds, and of samples
 POINTS = 10
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A database that is killed and restarted during a run gets all samples of the time between, and other logs are not
-delayed. If the database is unavailable, Stop completes and the run reports the loss. A killed set host process loses at
+"""If a database is killed and restarted during a run, it still gets all samples of the time between, and other logs are
+not delayed. If the database is unavailable, Stop completes and the run reports the loss. A killed set host process loses at
 most one uncommitted sample. Otherwise a user would lose samples without a message."""
 import os
 import shutil
@@ -65,7 +65,7 @@ def check_stop_while_away(root):
     wait_for("two samples", lambda: len(indexes("away")) >= 2)
     postgres("kill")
     wait_for_samples(log, samples_in(log) + 2)
-    try_client("stop", NAME)  # completes, although the database does not answer
+    try_client("stop", NAME)  # Stop completes although the database does not respond
     state = run_client("state", NAME)
     check(state["status"] == "0", f"stopped: {state}")
     check("samples could not be written and are lost" in state["message"], f"the run reports it: {state}")

@@ -39,7 +39,8 @@ def check_directory():
 
 
 def make_folder(prefix, owner_of=None):
-    """Creates a folder like that of a prefix whose Windows folder is `owner_of`. None: the folder does not name one."""
+    """Creates a folder of shared memory like the one of a prefix. It names `owner_of` as the prefix's Windows folder.
+    If that is None, it names no Windows folder."""
     key = os.urandom(16).hex()
     path = f"/dev/shm/openpla-{prefix}-{key}"
     os.mkdir(path, 0o700)

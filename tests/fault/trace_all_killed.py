@@ -38,7 +38,7 @@ def kill_all():
         os.kill(pid, signal.SIGKILL)
     subprocess.call(["wineserver", "-k9"])
     subprocess.call(["wineserver", "-w"])
-    # Services that wait for the killed wineserver would wait forever, in addition to those of the next wineserver.
+    # Services of the killed wineserver would wait for it forever, while the next wineserver starts its own.
     left = processes(".exe")
     for pid in left:
         os.kill(pid, signal.SIGKILL)
@@ -66,7 +66,7 @@ def run_round(program, folder):
     time.sleep(0.2)
     kill_all()
     begun.wait()
-    for _ in range(5):  # as in begin
+    for _ in range(5):  # retries, as begin does
         code, text = wine(program, "judge", NAME, windows_path(path))
         if "wine client error" not in text:
             break

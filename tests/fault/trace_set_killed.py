@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A set with a trace collector while processes are killed. A killed event provider loses only events that it did not
-write; a killed server loses nothing. If the set host process is killed, the supervisor stops its session, which would
+"""Processes are killed while a set with a trace collector runs. A killed event provider loses only events that it did
+not write; a killed server loses nothing. If the set host process is killed, the supervisor stops its session, which would
 otherwise fill the disk and keep its name in use. In each case the log is complete; otherwise a user would lose
 events."""
 import os
@@ -20,7 +20,7 @@ import cscript  # noqa: E402
 BIN = os.environ["OPENPLA_BIN_DIR"]
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 NAME = f"test-fault-trace-{os.getpid()}"
-STEPS = 100  # of write_events: one event each, plus one event before and one after
+STEPS = 100  # steps of write_events: one event each, plus one event before and one after
 ENOUGH = 1 << 20  # log size in bytes that shows that the event provider writes
 PATIENCE = 240
 

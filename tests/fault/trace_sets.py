@@ -18,7 +18,7 @@ import cscript  # noqa: E402
 BIN = os.environ["OPENPLA_BIN_DIR"]
 EXAMPLES = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples")
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
-STEPS = 100  # of write_events: one event each, plus one event before and one after
+STEPS = 100  # steps of write_events: one event each, plus one event before and one after
 
 
 def try_script(script, action, name, *arguments):

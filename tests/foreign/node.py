@@ -14,11 +14,11 @@ import tempfile
 BIN, CACHE, EMULATOR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECK = os.path.join(HERE, "..", "golden", "etl_check.py")
-NODE = "{77754E9B-264B-4D8D-B981-E4135C1ECB0C}"  # NodeJS-ETW-provider, of its own manifest
+NODE = "{77754E9B-264B-4D8D-B981-E4135C1ECB0C}"  # NodeJS-ETW-provider, which node's manifest describes
 V8 = "{57277741-3638-4A4B-BDBA-0AC6E45DA56C}"  # V8.js, TraceLogging
 REQUESTS = 50
 os.environ["OPENPLA_ETW"] = "foreign"  # separates this test's sessions from others
-HTTP_EVENTS = (1, 2, 3, 4, 5)  # of the manifest: request and response of a server and of a client, and a connection
+HTTP_EVENTS = (1, 2, 3, 4, 5)  # in node's manifest: request and response of a server and of a client, and a connection
 
 
 def check(right, what, *more):

@@ -78,7 +78,7 @@ class Campaign:
 
     def run(self, name, options, log):
         """Runs the target once; returns its processor seconds."""
-        # The options of the short run that are not the campaign's own: seeds and dictionary.
+        # Keeps the seeds and the dictionary of the short run; the campaign sets the other options.
         kept = [word for word in self.commands[name][1:]
                 if not re.match(r"-(runs|max_total_time|error_exitcode)=", word)]
         scratch = os.path.join(self.folder, "scratch", name)
@@ -121,7 +121,7 @@ class Campaign:
         count["turns"] += 1
         self.remove_fast_units(name)
         if code and not self.failures(name):
-            # It ended without an input to blame: keep what it printed.
+            # The target failed but saved no input, so keep its output.
             with open(os.path.join(self.folder, "failed", f"{name}-exit-{code}"), "w", encoding="utf-8") as file:
                 file.write(text[-20000:])
         print(f"{name}: {count['runs']:,} runs, {count['seconds'] / 3600:.2f} h"

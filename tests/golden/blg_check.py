@@ -4,7 +4,7 @@
 expected contents.
 
 blg_check.py FILE...         checks only the structure, and prints the contents of each file
-blg_check.py --written DIR   compares the files of write_blg with the text of what was written
+blg_check.py --written DIR   compares the files of write_blg with its record of what it wrote
 
 """
 import argparse
@@ -21,7 +21,7 @@ PART_LIMIT = 8000
 
 
 class Bad(Exception):
-    """The file is not what it should be."""
+    """The file is not as expected."""
 
 
 def need(condition, text, *values):
@@ -51,7 +51,7 @@ class Container:
         buffers = [data[n * size:(n + 1) * size] for n in range(self.buffers)]
         self.circular = struct.unpack_from("<I", data, HEAD + 0x20 + 0x20)[0] & 2 != 0
         self.gaps = 0
-        if self.circular:  # in the order of their sequence numbers, of which those overwritten are missing
+        if self.circular:  # sort by sequence number; the numbers of overwritten buffers are missing
             buffers.sort(key=lambda b: struct.unpack_from("<q", b, 0x18)[0])
         before = 0
         for n, b in enumerate(buffers):
@@ -136,7 +136,7 @@ class Log:
                  where + "not of instance %s", self.container.logger)
             need(stamp >= stamp_before, where + "stamp goes back")
             if self.container.circular and self.catalog and not self.samples and not whole and part > 1:
-                continue  # the record's beginning was overwritten
+                continue  # the beginning of the record was overwritten
             need(part == parts + 1 and part <= count, where + "part %d of %d after %d", part, count, parts)
             chunk = event[0x48:]
             need(len(chunk) == PART_LIMIT if part < count else 0 < len(chunk) <= PART_LIMIT,
@@ -188,7 +188,8 @@ def read_catalog(record):
 
 
 def read_object(data, stamp, bias, names, entry):
-    """A performance data block with one object of one text counter."""
+    """Reads a performance data block. It must have one object with one string counter. Returns the catalog entry and
+    the values."""
     (signature, little, version, revision, total, head, objects, _) = struct.unpack_from("<8s6Ii", data)
     year, month, _, day, hour, minute, second, ms = struct.unpack_from("<8H", data, 0x24)
     name_size, name = struct.unpack_from("<II", data, 0x50)
@@ -237,7 +238,7 @@ def read_sample(record, stamp, catalog, log):
         item = record[at:at + length]
         if kind == 0x503:
             need(flags == 0x10 or catalog[n][1] == 0xB00, "an object in the place of a counter")
-            # the first sample tells what the catalog's entry is
+            # the sample has details that the catalog entry lacks
             catalog[n], cell = read_object(item[8:], stamp, log.container.bias, log.names, catalog[n])
             cells.append(cell)
             at += length
@@ -275,7 +276,7 @@ def read_instances(block):
 
 
 class Expected:
-    """What write_blg says it wrote: one line per thing, fields between tabs, NULL names as a lone '-'."""
+    """What write_blg recorded as written: one item per line, with fields separated by tabs. A NULL name is '-'."""
 
     def __init__(self, path):
         self.bias, self.catalog, self.samples, self.lost, last = None, [], [], False, None
@@ -307,14 +308,14 @@ class Expected:
                 raise Bad("%s: line of kind %s" % (path, kind))
 
     def compare(self, log, count, at_least, complete):
-        """The log holds the first `count` samples, or fewer down to `at_least`."""
+        """Checks that the log has the first `count` samples; fewer are accepted, but not fewer than `at_least`."""
         need(not complete or (log.container.lost > 0) == self.lost, "header counts %d lost events", log.container.lost)
         need(log.container.bias == self.bias, "bias %d, not %d", log.container.bias, self.bias)
         same = [c == e or (c[0] == 0x10 and not log.samples) for c, e in zip(log.catalog, self.catalog, strict=True)]
         need(all(same), "catalog differs:\n%s\n%s", log.catalog, self.catalog)
         found = len(log.samples)
         first = 0
-        if self.circular:  # the newest, and a good part of what the size allows
+        if self.circular:  # it has the newest samples, at least 8
             at_least, first = min(count, 8), count - found
         need(at_least <= found <= count, "%d samples, not %d to %d", found, at_least, count)
         for n, ((stamp, cells), (utc, expected)) in enumerate(zip(log.samples, self.samples[first:])):
@@ -341,9 +342,9 @@ def describe(path):
 
 
 def check_written(folder):
-    """NAME.blg: all of NAME.txt. NAME@7.blg: copied after a flush of 7 samples. NAME~7.blg: copied after the append
-    of sample 7 without a flush, so it may hold fewer, whole ones. NAME.samples, NAME@7.samples: what the engine's
-    reader finds in them, the same to the last value."""
+    """NAME.blg must have all samples in NAME.txt. NAME@7.blg was copied after 7 samples were flushed. NAME~7.blg was
+    copied after sample 7 was appended without a flush, so it may have fewer samples, but only complete ones.
+    NAME.samples and NAME@7.samples list what the engine's reader finds in these files; every value must be equal."""
     checked, texts, found = 0, {}, set()
     for file in sorted(os.listdir(folder)):
         match = re.fullmatch(r"(\w+)(?:([@~])(\d+))?\.blg", file)

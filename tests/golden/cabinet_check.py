@@ -63,6 +63,6 @@ with tempfile.TemporaryDirectory() as top:
         was, now = (os.stat(os.path.join(where, name)).st_mtime for where in (run, out))
         assert abs(was - now) <= 2, f"{name}: written {was}, taken out {now}"
     packed = os.path.getsize(cabinet)
-    # What cannot be packed takes little more than its own size; a log of text a part of it.
+    # Incompressible data takes little more than its own size. A text log takes at most a third of its size.
     assert packed < 300000 + 65536 + len(FILES["Load.csv"]) // 3 + 4000, packed
     print(f"{sum(map(len, FILES.values()))} bytes packed to {packed}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A second, small reader of .etl and .blg containers, written only from a description of the format, and a generator of
-containers of many forms, to check the engine's reader.
+"""Checks the engine's reader of .etl and .blg containers. This is a second, small reader, written only from a
+description of the format, and a generator of containers in many forms.
 
 etl_check.py FILE...         prints the events, as read_logs does
 etl_check.py --make DIR      writes containers (several processors, both pointer sizes, compressed, circular, cut)
@@ -22,7 +22,8 @@ KINDS = {1: "system", 2: "system", 3: "system", 4: "system", 0x0A: "classic", 0x
 
 
 def unpack_xpress(data, size):
-    """Plain LZ77 of MS-XCA: 32 flag bits, most significant first; a match is 16 bits, its length may go on."""
+    """Decompresses plain LZ77 (MS-XCA). 32 flag bits, the most significant first, precede 32 items. A match has 16
+    bits; a long match has more bits for its length."""
     out, at, flags, left, half = bytearray(), 0, 0, 0, None
     while len(out) < size:
         if left == 0:
@@ -54,7 +55,7 @@ def unpack_xpress(data, size):
 
 
 def pack_xpress(data):
-    """The same way back, greedy, with matches of every form of length."""
+    """Compresses to the same format, greedily. Creates matches with each form of length."""
     items, at, last = [], 0, {}
     while at < len(data):
         key, best = data[at:at + 4], 0
@@ -165,7 +166,7 @@ class Event:
 
 
 class Log:
-    """All events, merged."""
+    """All events of a file, merged in their order."""
 
     def __init__(self, data):
         first = self.first_event(data)
@@ -253,7 +254,7 @@ class Log:
             for i, stream in enumerate(streams):
                 if places[i] < len(stream):
                     event = stream[places[i]]
-                    order = event.kind != "system" or event.id != 0, event.stamp  # the log file header is before all
+                    order = event.kind != "system" or event.id != 0, event.stamp  # the log file header comes first
                     if best is None or order < best[0]:
                         best = order, i
             if best is None:
@@ -349,11 +350,11 @@ def make(rng, pointer, processors, clock=1, packed=False, circular=False, one_st
     for p in range(processors):
         if bodies[p]:
             close(p)
-    if circular:  # the oldest ones are overwritten, the newest lie before them
+    if circular:  # the oldest buffers are overwritten; the newest precede the remaining old ones
         kept = data[len(data) // 3:]
         turn = len(kept) // 2
         data = kept[turn:] + kept[:turn]
-    elif not one_stream and not packed:  # buffers of different processors change places
+    elif not one_stream and not packed:  # swap neighbouring buffers of different processors
         for i in range(0, len(data) - 1, 2):
             if data[i][0x28:0x2A] != data[i + 1][0x28:0x2A]:
                 data[i], data[i + 1] = data[i + 1], data[i]

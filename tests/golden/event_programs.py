@@ -24,7 +24,7 @@ CHECK = os.path.join(HERE, "etl_check.py")
 PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 STEPS = 500
 os.environ["WINEPATH"] = "Z:" + LIBRARIES.replace("/", "\\")
-os.environ["OPENPLA_ETW"] = "golden32" if IS_32 else "golden"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = "golden32" if IS_32 else "golden"  # separates this test's sessions from others
 
 
 def check(right, what, *more):
@@ -32,7 +32,7 @@ def check(right, what, *more):
         sys.exit("\n".join([what, *map(str, more)]))
 
 
-LAUNCHER = []  # before a program's name
+LAUNCHER = []  # the words before a program's name on its command line
 
 
 def begin(output, program, *arguments):
@@ -61,7 +61,7 @@ def session_stopped(name):
 
 
 def read_lines(text):
-    """What the consumer printed: time, then name=value."""
+    """Returns the events that the consumer printed. A line has the time, the event provider, and name=value fields."""
     events = []
     for line in text.splitlines():
         if line[:1].isdigit() and "{" in line:
@@ -71,7 +71,7 @@ def read_lines(text):
 
 
 def check_steps(events):
-    """All that the provider wrote, in its order."""
+    """Checks that these are all events that the event provider wrote, in the order of writing."""
     check([e["provider"] for e in events] == [PROVIDER] * (STEPS + 2), "events of other providers, or too few", len(events))
     check([e["id"] for e in events] == ["1", *["2"] * STEPS, "3"], "ids", [e["id"] for e in events])
     for number, event in enumerate(events[1:-1]):
@@ -128,7 +128,8 @@ def events_come_in_real_time():
 
 
 def described_events_are_decoded():
-    """By who links TDH's names from openetw.dll, and by who has a copy of opentdh.dll as tdh.dll."""
+    """The program gets TDH's functions from openetw.dll, from a copy of opentdh.dll named tdh.dll, or through `openpla
+    run`."""
     shop = "{7D4C9E11-52A0-4E5B-8C1F-6A2B0D9E3F77}"
     path = "Z:" + os.path.abspath("described.etl").replace("/", "\\")
     run("trace_session", "start", "Described", path, shop)
@@ -165,13 +166,13 @@ def classic_events_are_decoded_by_their_mof():
 
 
 def stop_all():
-    """A session outlives who started it."""
+    """Stops all sessions of this test, because a session outlives the program that started it."""
     for session in ("Programs", "Live", "Described", "Classic"):
         begin("end.txt", "trace_session", "stop", session).wait()
 
 
 def main():
-    stop_all()  # of a test that was killed
+    stop_all()  # sessions of an earlier test that was killed
     ours = ("-L", f"{LIBRARIES}/lib", "-lopenetw")
     link("write_events", *ours)
     link("trace_session", "-municode", *ours, "-lole32")
@@ -195,7 +196,8 @@ def main():
     LAUNCHER[:] = [f"{BIN}/openpla.exe", "run"]
     the_file_has_what_was_written()
     events_come_in_real_time()
-    # TDH from Wine's tdh.dll, by import and by name: ours stands in its place.
+    # The program imports TDH's functions from Wine's tdh.dll and looks them up by name. `openpla run` replaces them
+    # with ours in both cases.
     os.environ["WINEDLLOVERRIDES"] = overrides
     os.remove("tdh.dll")
     del os.environ["WINEPATH"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """manifest_programs.py BIN EMULATOR...: an event provider with a manifest, an example written only with Windows'
 headers, writes a field of each type. While its manifest is registered, tracerpt must print each field as it was
-written, with names and messages; before and afterwards, as hexadecimal digits with the reason."""
+written, with names and messages. Before and afterwards it must print hexadecimal digits and the reason."""
 import csv
 import json
 import os
@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 BIN, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
 PROVIDER = "{9A3E6C1B-4D27-4B8E-A5F0-2C7B91D8E364}"
-os.environ["OPENPLA_ETW"] = "manifest"  # sessions of this test alone
+os.environ["OPENPLA_ETW"] = "manifest"  # separates this test's sessions from others
 os.environ["LC_ALL"] = "en_US.UTF-8"
 FIELDS = {
     "Text": "Grüße", "Ansi": "plain", "Int8": "-8", "UInt8": "200", "Int16": "-16000", "UInt16": "60000", "Port": "8080",

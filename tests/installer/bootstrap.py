@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """installer/bootstrap.sh with programs in place of CMake's and Debian's. `prefix` and `demo` build only what they
 install, with the 32-bit DLLs only for a Wine prefix that has 32-bit programs, and without tests, so they need no test
-library. A tree that is configured with tests stays so. CMake itself can configure this tree without cmocka. `test`
-builds each preset that this host can build, and fails if one of them fails. `tools` builds only the native program."""
+library. A tree that is already configured with tests keeps them. CMake itself can configure this tree without cmocka.
+`test` builds each preset that this host can build, and fails if one of them fails. `tools` builds only the native
+program."""
 import json
 import os
 import pathlib
@@ -95,7 +96,7 @@ def main():
                           f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
         check_presets(folder)
         check_tools(folder)
-        # It uses no system library of these; the other two have been fetched.
+        # With BUNDLED libraries CMake needs the sources of libxml2 and libxslt; those of cmocka are missing.
         for library in ("libxml2", "libxslt"):
             (folder / "sources" / library).mkdir(parents=True)
             (folder / "sources" / library / "CMakeLists.txt").touch()

@@ -49,8 +49,7 @@ service() {
 inside() {
     export DEBIAN_FRONTEND=noninteractive
     apt-get -q update >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get update"; }
-    # Installs the dependencies first, so that only the package itself differs between the two lists, and the test
-    # tools.
+    # Installs the dependencies and the test tools first, so that the two lists of files differ only by the package.
     apt-get -q install -y --no-install-recommends wine wine64 adduser libxml2 libxslt1.1 zlib1g lintian systemd man-db \
         bash-completion >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
     apt-get -q purge -y openpla openpla-tools >/dev/null 2>&1 || true

@@ -36,8 +36,8 @@ def contents(package, folder):
 
 
 def command(folder, scratch):
-    """Runs the command as a user would, in a prefix that its first use creates with a path as a shell completes it,
-    without a terminal, through a pipe that ends."""
+    """Runs the command as a user would. Its first use creates the prefix; the path ends with a slash, as a shell
+    completes it. There is no terminal, and the output is a pipe that must be closed when the command exits."""
     environment = {**os.environ, "OPENPLA_PREFIX": f"{scratch}/d\u00e4 ta/prefix/"}
     for name in ("WINEPREFIX", "OPENPLA_DATA"):
         environment.pop(name, None)

@@ -17,7 +17,7 @@ with open(f"{BUILD}/CMakeCache.txt", encoding="utf-8") as cache:
     CACHE = cache.read()
 SANITIZES = "OPENPLA_SANITIZE:BOOL=ON\n" in CACHE
 VERSION = re.search(r"^CMAKE_PROJECT_VERSION:\w+=(.*)$", CACHE, re.M).group(1)
-# Files of a build for another prefix than that of packages.
+# What lintian reports for a build whose install prefix is not the one of packages.
 OTHER_PREFIX = ["arch-dependent-file-not-in-arch-specific-directory",
                 "pkg-config-unavailable-for-cross-compilation"] * ("CMAKE_INSTALL_PREFIX:PATH=/usr\n" not in CACHE)
 

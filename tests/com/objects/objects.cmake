@@ -18,7 +18,7 @@ add_test(NAME test_objects.facade COMMAND test_objects facade)
 openpla_test_properties(test_objects.facade ";server")
 add_test(NAME test_objects.local_server COMMAND test_objects local-server)
 openpla_test_properties(test_objects.local_server ";server")
-# The three commit, start and delete sets of the same names.
+# The three tests commit, start and delete sets with the same names.
 set_tests_properties(test_objects.in_process test_objects.facade test_objects.local_server PROPERTIES
   RESOURCE_LOCK sets_of_test_objects)
 
@@ -32,7 +32,7 @@ add_test(NAME test_threads.facade COMMAND test_threads facade)
 openpla_test_properties(test_threads.facade ";server")
 set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESOURCE_LOCK sets_of_test_threads)
 
-# The wrapper's own code, linked in, so that its allocations can be counted.
+# The code of the COM wrapper is linked into the test, so that its allocations can be counted.
 openpla_test(test_convert ${CMAKE_SOURCE_DIR}/tests/com/test_convert.c LINK openpla_com)
 openpla_test(test_program_folder ${CMAKE_SOURCE_DIR}/tests/com/test_program_folder.c LINK openpla_reg)
 openpla_test(test_counter_security ${CMAKE_SOURCE_DIR}/tests/com/test_counter_security.c LINK openpla_com)

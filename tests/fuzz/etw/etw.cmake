@@ -4,5 +4,5 @@ openpla_fuzz(fuzz_api_trace ${CMAKE_CURRENT_LIST_DIR}/fuzz_api_trace.c LINK open
 openpla_fuzz(fuzz_event_view ${CMAKE_CURRENT_LIST_DIR}/fuzz_event_view.c LINK openpla_etw)
 openpla_fuzz(fuzz_trace_stacks ${CMAKE_CURRENT_LIST_DIR}/fuzz_trace_stacks.c LINK openpla_etw)
 openpla_fuzz(fuzz_symbols ${CMAKE_CURRENT_LIST_DIR}/fuzz_symbols.c LINK openpla_etw)
-# Only in the native program, which has these formats.
+# Links the command-line program, which has the code for these formats.
 openpla_fuzz(fuzz_trace_export ${CMAKE_CURRENT_LIST_DIR}/fuzz_trace_export.c ALONE LINK openpla_cli)
