@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Words that begin with the one that is typed, in any case.
+# Adds those of the given words that begin with the typed word, ignoring case.
 _openpla_add()
 {
     local found

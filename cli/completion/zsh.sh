@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sets that are stored: in OPENPLA_DATA, or else of the package's prefix, of WINEPREFIX and natively. A name is that of
-# its file, in which %XX is a character.
+# Adds the names of the stored sets. They are stored in OPENPLA_DATA. If it is not set: in the package's prefix, in
+# WINEPREFIX, and in the folder of the native build. The file name of a set is its name, with some characters as %XX.
 _openpla_sets()
 {
     local data file name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The classes of the namespaces, in process and in the server: one program, run twice.
+# Tests the classes of the namespaces. One program runs twice: with the objects in its own process and in the server.
 add_executable(test_categories ${CMAKE_CURRENT_LIST_DIR}/test_categories.c ${CMAKE_CURRENT_LIST_DIR}/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects/objects.rc)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/objects/objects.rc PROPERTIES

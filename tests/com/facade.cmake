@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The objects that clients get in their own process before the server's.
+# Tests the COM wrapper: the objects that clients get in their own process, which call the server's objects.
 foreach(name test_facade test_facade_list test_secret_memory)
   add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${name}.c ${CMAKE_CURRENT_LIST_DIR}/client.c
     ${CMAKE_CURRENT_LIST_DIR}/objects/objects.rc)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The same job and the same words as the scripts', in process.
+# The program does the same as the script main.vbs, with objects in its own process. Its output must be the same.
 add_executable(job_in_process ${CMAKE_CURRENT_LIST_DIR}/job_in_process.c ${CMAKE_CURRENT_LIST_DIR}/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects/objects.rc)
 target_link_libraries(job_in_process PRIVATE openpla_idl cmocka::cmocka ole32 oleaut32 uuid openpla_flags)

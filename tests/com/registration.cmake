@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# They write to HKEY_LOCAL_MACHINE and the service manager: only in the prefix of the tests, never on a real Windows.
+# These tests write to HKEY_LOCAL_MACHINE and the service manager. So they run only in the tests' prefix, never on
+# Windows itself.
 if(CMAKE_CROSSCOMPILING)
   openpla_test(test_registration ${CMAKE_CURRENT_LIST_DIR}/test_registration.c
     ${CMAKE_CURRENT_LIST_DIR}/registry_snapshot.c LINK openpla_reg ole32 oleaut32 uuid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Examples that know Windows' headers alone, and make and read a trace.
+# Examples that use only Windows' headers create and read a trace.
 if(CMAKE_CROSSCOMPILING)
   add_test(NAME golden_etw.programs COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/event_programs.py
     ${CMAKE_BINARY_DIR}/bin ${CMAKE_C_COMPILER} ${CMAKE_CROSSCOMPILING_EMULATOR})

@@ -114,7 +114,7 @@ tarball() {
     cp "$0" "$root/test.sh"
     [ -z "${OPENPLA_LOGS_TAR:-}" ] || cp "$OPENPLA_LOGS_TAR" "$root/logs.tar"
     echo "== busybox and $package ($(($(stat -c %s "$package") / 1024)) KB)"
-    # The mounts are in a separate namespace, and end with it.
+    # The mounts are in a separate namespace, and disappear with it.
     unshare --mount --propagation private sh -c 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" &&
         exec env -i PATH="$PATH" ${2:+OPENPLA_LOGS_TAR=/logs.tar} chroot "$1" /bin/sh /test.sh --inside-tarball' \
         sh "$root" "${OPENPLA_LOGS_TAR:-}"

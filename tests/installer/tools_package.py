@@ -35,7 +35,7 @@ def check_install(scratch):
 
 
 def package(scratch, installed):
-    """The same files; the same package again."""
+    """The package has the same files as the installation, and a second build gives an identical package."""
     environment = {**os.environ, "OPENPLA_DEB_COMPRESSION": "none", "SOURCE_DATE_EPOCH": "1800000000"}
     created = [run("sh", f"{TREE}/installer/deb/native.sh", BUILD, f"{scratch}/{out}", "openpla-tools", env=environment).strip()
                for out in ("first", "second")]
@@ -104,7 +104,7 @@ def check_completion(shell, folder, verbs):
     assert completions(shell, folder, "/usr/bin/logman", "create", "") == {"alert", "api", "cfg", "counter", "trace"}, shell
     assert completions(shell, folder, "openpla", "relog", "-f", "t") == {"TSV"}, shell
     assert completions(shell, folder, "tracerpt", "x.etl", "-OF", "E") == {"EVTX"}, shell
-    # Names of sets, as their files have them.
+    # The names of sets are completed from their file names.
     for name in ("base", "two words", "a%25b", "%~0123"):
         path = f"{folder}/data/sets/Service/{name[0]}/{name}.xml"
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -128,14 +128,14 @@ def names_the_server(folder, scratch):
 
 
 def check_server_command(folder):
-    """With its command beside the program, as the server's package installs it."""
+    """Tests the program when the server's command is installed beside it, as the server's package does."""
     openpla, command = f"{folder}/usr/bin/openpla", f"{folder}/usr/lib/openpla/openpla-server"
     own = {words: run(openpla, *words) for words in (("help",), ("help", "relog"), ("version",), ("completion", "fish"))}
     os.makedirs(os.path.dirname(command))
     with open(command, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nprintf '%s;' server \"$@\"\nexit 7\n")
     os.chmod(command, 0o755)
-    # As the other package has it, which runs in Wine alone.
+    # The server's package also has openpla.exe, which runs only under Wine.
     with open(f"{os.path.dirname(command)}/openpla.exe", "wb"):
         pass
     for words in (("logman", "query", "two words"), ("--wine", "cscript"), ("relog", "x.blg"), ("--system", "--end")):

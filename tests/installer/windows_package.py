@@ -19,15 +19,17 @@ import zipfile
 TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 BIN = os.environ["OPENPLA_BIN_DIR"]
 PROGRAM = r"C:\Program Files\OpenPLA"
-REFUSED = (91, 67)  # ERROR_INSTALL_FAILURE; a package for another version is 1638 or 1603: the low byte is what Unix sees
-# What Wine itself writes during use: its installer's empty lists, devices, the number of services ever created, the
-# host OS's ODBC settings. Windows always has the keys of event publishers; in Wine the last publisher leaves them
-# empty.
+# The low bytes of the exit codes 1627 (ERROR_FUNCTION_FAILED) and 1603 (ERROR_INSTALL_FAILURE). Unix shows only this
+# byte.
+REFUSED = (91, 67)
+# The keys that Wine itself writes during use: its installer's empty lists, devices, the number of services ever
+# created, the host OS's ODBC settings. Windows always has the keys of event publishers. In Wine they remain, empty,
+# after the last publisher is removed.
 OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\ODBC\b|"
                      r"Software\\Microsoft\\Windows\\CurrentVersion\\(Installer|WINEVT(\\Publishers)?\])|"
                      r"System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))", re.I)
-# A failing step that follows each step: it first records whether files, registry and service exist, then exits with an
-# error.
+# The test can add this failing step after any step. It records whether files, registry keys and service exist, then
+# exits with an error.
 STEP = r"""if exist "C:\Program Files\OpenPLA\openplasrv.exe" echo files>>C:\reached
 reg query HKLM\Software\OpenPLA /v Mode >>C:\reached
 sc query OpenPLA >>C:\reached
@@ -136,9 +138,9 @@ def build(out, version, **more):
 
 
 def steps(package):
-    """Returns a copy of the package that fails after the installation or removal step named by the property FAIL, and
-    the steps in order. These are all steps between the installer's begin and end, when it executes them one after the
-    other. The copy's service has another name, which the last step, Register, changes."""
+    """Returns a copy of the package that fails after the installation or removal step named by the property FAIL. Also
+    returns the names of these steps, in order: from InstallInitialize to the step before Register. The copy's service
+    has another display name, which the last step, Register, changes."""
     copy = package.with_name(package.stem + "-steps.msi")
     shutil.copy(package, copy)
     table = subprocess.run(["msiinfo", "export", package, "InstallExecuteSequence"], check=True, stdout=subprocess.PIPE)
@@ -302,7 +304,8 @@ def installs_beside_windows_pla(prefix, package):
 
 
 def registers_for_32_bit_programs(prefix, package, windows):
-    """The classes as 32-bit programs see them in the mode beside; if this Wine runs such programs, one uses them."""
+    """In the mode `beside`, the classes are registered for 32-bit programs too. If this Wine runs 32-bit programs, one
+    of them uses the classes."""
     msi(prefix, "install beside, for 32-bit programs too", "/i", package, "MODE=beside", "ADDLOCAL=Main,Programs32")
     has_rows(prefix, "beside")
     has_rows(prefix, "beside-32")

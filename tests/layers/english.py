@@ -75,7 +75,8 @@ def prose(text):
 
 def forbidden(path, text, first=1):
     flat = re.sub(r"\n[ \t]*(?:\*|//)?[ \t]*", lambda m: " " + "\x00" * (len(m.group()) - 1), text)
-    flat = flat.replace("\x00", "")  # phrases over a line's end count too; the line is that of the text's beginning then
+    # A phrase that continues on the next line counts too. It is reported with the line in which the text begins.
+    flat = flat.replace("\x00", "")
     for pattern, better in PROSE:
         for match in pattern.finditer(text):
             yield f"{path}:{first + line_of(text, match.start()) - 1}: '{match.group()}' ({better})"

@@ -22,7 +22,8 @@ PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pd
          "engine/pla/collect", "engine/pla/remote",
          *(f"engine/{library}" for library in LIBRARIES),
          "engine/etw/types", "com", "cli/logman", "cli/doctor", "cli", "reg", "idl", "library")
-# A public header or file of rows belongs to the part that has the C file of its name. These have no such file, or two.
+# A public header or file of rows belongs to the part whose C file has the same name. For the following ones there is no
+# such C file, or there are two.
 ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "etw/types": "etw/etw_types.h",
     "etw/kernel": "etw/kernel_event.h",
@@ -37,7 +38,8 @@ ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "pla/retention": "pla/retention.h",
     "pla": "pla/run.h",
 }.items() for path in paths.split()}
-# It needs libxml2 for event decoding, although its part does not, so it is linked as a separate library.
+# counter_manifest.c needs libxml2 for event decoding, although the rest of its part does not. So it is linked as a
+# separate library.
 COUNTER_MANIFEST = re.compile(r"engine/pdh/(perflib/)?counter_manifest\.[ch]$")
 BASE, LOGS = ["engine/base"], ["engine/logs", "engine/base"]
 RPC = ["engine/rpc"] + BASE
@@ -77,7 +79,7 @@ ALLOWED = {
     "library": ["library"] + REPORT,
     "reg": ["reg", "idl"] + BASE,
     "idl": ["idl"],
-    # A client of sets like any other: through the facade on Windows; natively it uses the engine directly.
+    # A client of sets like any other: on Windows it uses the COM wrapper. In a native build it uses the engine directly.
     "cli/logman": ["cli/logman", "cli", "com"] + REMOTE_SETS,
     # Inspects everything: the registration, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote", "engine/rpc"] + PLA,
@@ -219,7 +221,7 @@ def check_folders(texts):
             for included in [match.group(1).strip('"') for match in [*INCLUDE.finditer(text), *ROWS_DEFINED.finditer(text)]]}
     outside = {included for included, user in used if not included.startswith(user + "/")}
     for path in sorted(texts):
-        # Until com/ and engine/pdh/remote use them, the headers of engine/rpc have tests as their only users.
+        # Headers of engine/base and engine/rpc need no other user.
         if re.fullmatch(r"engine/(?!base|rpc)\w+/\w+\.(h|def|inc)", path) and path not in outside:
             yield f"{path}: no other library includes it: it belongs in a folder of its library"
 
@@ -232,7 +234,7 @@ def check_tree(top):
 
 
 def self_test():
-    """Every rule finds the file that violates it, and nothing in a valid tree."""
+    """Each rule finds the file that violates it. In a valid tree, the rules find nothing."""
     spdx = "/* SPDX-License-Identifier: MIT */\n"
     good = {
         "engine/base/text.h": spdx + "#include <stddef.h>\n",

@@ -124,10 +124,10 @@ def check_tree(top):
     words = set()
     for path in tree_files(top, SOURCES):
         words.update(re.findall(r"\w+", read(top, path)))
-        words.add(os.path.splitext(os.path.basename(path))[0])  # what CMake makes a test's name of
+        words.add(os.path.splitext(os.path.basename(path))[0])  # CMake names tests after files
     files = {os.path.basename(path) for path in tree_files(top)}
     for path in tree_files(top, ("CMakeLists.txt", ".cmake")):
-        files.update(re.findall(r"\w+\.\w+", read(top, path)))  # what the build generates
+        files.update(re.findall(r"\w+\.\w+", read(top, path)))  # the names of generated files
     pages = list(tree_files(top, (".md",)))
     for path in pages:
         text = read(top, path)

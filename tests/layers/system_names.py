@@ -9,7 +9,7 @@ import sys
 
 from tree import read
 
-# The table's macro, and the DLL of rows that name none.
+# For each table: its macro, and the DLL of the rows that do not name one.
 TABLES = {"engine/logs/pdh_types.h": ("PDH_API_LIST", "pdh"), "engine/etw/etw_api.h": ("ETW_API_LIST", None)}
 # Functions that host_etw_api.c imports in addition to its table.
 BESIDE = {("advapi32", "OpenTraceW")}

@@ -11,7 +11,7 @@ import time
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SKIPPED = 77
-PATIENCE = 240  # seconds to wait for an answer of the browser
+PATIENCE = 240  # seconds to wait for a response of the browser
 
 
 class Browser:

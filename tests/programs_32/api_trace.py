@@ -84,7 +84,7 @@ def a_set_traces_each_start(folder):
 
 
 def a_running_process_is_attached_to(folder):
-    """An imported set, whose XML requests that."""
+    """The XML of an imported set requests that API tracing attaches to running programs."""
     log, xml, end = (os.path.join(folder, name) for name in ("attach.etl", "attach.xml", "end"))
     openpla(0, "logman", "create", "api", "narrow", "-exe", TARGET, "-o", windows_path(log), "-f", "bin")
     openpla(0, "logman", "export", "narrow", "-xml", windows_path(xml))

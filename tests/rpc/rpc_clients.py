@@ -33,7 +33,7 @@ CLASS, IID, OTHER = (f"C0FFEE0{n}-0000-0000-0000-000000000001" for n in range(3)
 EXPORTER, ACTIVATION = "99fcfec4-5260-101b-bbcb-00aa0021347a", "4d9f4ab8-7d1c-11cf-861e-0020af6e7c57"
 REM_UNKNOWN = "00000131-0000-0000-C000-000000000046"
 E_NOINTERFACE = 0x80004002
-# As impacket names faults.
+# The names that impacket gives to faults.
 DISCONNECTED, INVALID_OBJECT, INVALID_OBJREF = "RPC_E_DISCONNECTED", "RPC_E_INVALID_OBJECT", "RPC_E_INVALID_OBJREF"
 UNKNOWN_METHOD, BAD_STUB = "nca_s_op_rng_error", "rpc_x_bad_stub_data"
 failed = 0
@@ -85,13 +85,13 @@ def orpc_this():
 
 
 def call(interface, opnum, body=b"", iid=IID, ipid=None):
-    """The stub of the answer behind ORPCTHAT, or the name of the fault."""
+    """Returns the stub data that follows ORPCTHAT in the response, or the name of the fault."""
     interface.connect(uuidtup_to_bin((iid, "0.0")))
     dce = interface.get_dce_rpc()
     try:
         dce.call(opnum, orpc_this() + body, ipid or interface.get_iPid())
         return dce.recv()[8:]
-    except Exception as e:  # impacket's DCERPCException, DCERPCSessionError
+    except Exception as e:  # DCERPCException or DCERPCSessionError of impacket
         return str(e).split(" - ")[0]
 
 
@@ -151,7 +151,7 @@ def impacket_tests(server):
     except Exception as e:
         check("an unknown class", "REGDB_E_CLASSNOTREG" in str(e), True)
     before = server.counts()[0]
-    foreign.RemRelease()  # gives back one reference of five
+    foreign.RemRelease()  # releases one reference of five
     body = struct.pack("<HxxI", 1, 1) + foreign.get_iPid() + struct.pack("<II", 5, 0)
     call(foreign, 5, body, iid=REM_UNKNOWN, ipid=foreign.get_ipidRemUnknown())
     check("a released object goes", server.counts()[0], before - 1)
@@ -177,7 +177,7 @@ def late_binding_test(server):
 
 
 def one_client(port, calls):
-    """A process of its own, which ends without releasing anything."""
+    """Runs as a separate process, which exits without releasing anything."""
     thing = connect(port).CoCreateInstanceEx(string_to_bin(CLASS), uuidtup_to_bin((IID, "0.0")))
     for i in range(calls):
         if call(thing, 3, struct.pack("<II", i, 2)) != struct.pack("<II", i + 2, 0):
@@ -204,7 +204,7 @@ def run_down_test():
         exporter.SimplePing(answer["pSetId"])
     check("a pinged object stays", server.counts(), (1, 1))
     server.wait_until_empty("an object that nobody pings goes")
-    # Longer silent than a thread stays with a connection.
+    # By now the connection has been idle for longer than a server thread waits for it.
     again = connection.CoCreateInstanceEx(string_to_bin(CLASS), uuidtup_to_bin((IID, "0.0")))
     check("a silent connection is served again", call(again, 3, struct.pack("<II", 1, 2)), struct.pack("<II", 3, 0))
     clients = [subprocess.Popen([sys.executable, __file__, sys.argv[1], str(server.port), "200"]) for _ in range(3)]
@@ -214,7 +214,7 @@ def run_down_test():
 
 
 def is_closed(connection):
-    """Whether the server closes it, within the patience of a busy machine."""
+    """Whether the server closes the connection within a time limit that allows for a busy machine."""
     connection.settimeout(60)
     try:
         while connection.recv(4096):
@@ -227,7 +227,7 @@ def is_closed(connection):
 
 
 class Recorder(threading.Thread):
-    """Passes one connection on and keeps what the client sent."""
+    """Forwards one connection and records what the client sends."""
     def __init__(self, port):
         super().__init__(daemon=True)
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -282,7 +282,7 @@ def attack_tests():
         check("an address that failed too often is blocked", blocked.recv(1), b"")
     except OSError:
         check("an address that failed too often is blocked", True, True)
-    time.sleep(1.5)  # the block that this server was started with
+    time.sleep(1.5)  # for longer than this server blocks an address
     check("the block ends", server.connect().get_dce_rpc() is not None, True)
     connection.disconnect()
     server.close()
@@ -304,7 +304,7 @@ def samba_tests(server):
         credentials.set_workstation("W")
         credentials.set_kerberos_state(DONT_USE_KERBEROS)
         binding = f"ncacn_ip_tcp:127.0.0.1[{server.port},{options}]"
-        first = mgmt.mgmt(binding, parameters, credentials)  # Samba authenticates interfaces that it knows
+        first = mgmt.mgmt(binding, parameters, credentials)  # Samba's client can authenticate on an interface that it knows
         return base.ClientConnection(binding, (iid, 0), lp_ctx=parameters, basis_connection=first)
 
     def result_or_exception(what):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""baseline.py OPENPLA WINE-RUN: examples/baseline.cmd creates its log and a second one to compare, and exits with
-logman's exit code if it cannot. What docs/user/command-line.md states about batch files is true. Otherwise a user who
-copies lines from that page would get a script that does not detect failures."""
+"""baseline.py OPENPLA WINE-RUN: examples/baseline.cmd creates a log, and in its next run a second log to compare. If it
+cannot, it exits with logman's exit code. The test also checks what docs/user/command-line.md states about batch files.
+Otherwise a user who copies lines from that page would get a script that does not detect failures."""
 import csv
 import os
 import subprocess

@@ -6,7 +6,7 @@ add_test(NAME script.configuration COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT
 openpla_test_properties(script.configuration ";server")
 add_test(NAME script.template COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/template.py)
 openpla_test_properties(script.template ";server")
-# Uses the one NT Kernel Logger session, like test_categories.
+# Uses the NT Kernel Logger session, as test_categories does. A prefix has only one.
 set_tests_properties(script.template PROPERTIES RESOURCE_LOCK kernels_session)
 add_test(NAME script.sql_log
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/sql_log.py ${CMAKE_CROSSCOMPILING_EMULATOR})
@@ -19,7 +19,7 @@ openpla_test_properties(script.c_examples ";server")
 add_test(NAME script.providers
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/providers.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.providers ";server")
-# Both register the same network event provider.
+# Both tests register the same network event provider.
 set_tests_properties(script.c_examples script.providers PROPERTIES RESOURCE_LOCK network_provider)
 add_test(NAME script.trace_set COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trace_set.py)
 openpla_test_properties(script.trace_set ";server")

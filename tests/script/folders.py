@@ -54,7 +54,7 @@ with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "dri
     check("Failed: 0" in run_script(EXAMPLE, "Folders of the example", windows_path(kept)), "the example")
     shown = run_script(EXAMPLE, "Folders of the example", windows_path(kept))
     runs = sorted(os.listdir(kept))
-    serials = [int(name[-6:]) for name in runs]  # not from 1 if the set has already run in this prefix
+    serials = [int(name[-6:]) for name in runs]  # they do not begin with 1 if the set has already run in this prefix
     check(serials == list(range(serials[-1] - 2, serials[-1] + 1)), f"the latest three runs of four: {runs}")
     for name in runs:
         check(f"{name}\\{name}.cab" in shown and f"{name}\\report.xml" in shown and f"{name}\\Load.blg" not in shown,

@@ -121,7 +121,7 @@ def alert_rows(path):
 
 
 def runs_of(times, boundaries):
-    """Splits the samples into runs: at each start or end of a run, at the largest gap near it."""
+    """Splits the samples into runs. For each start or end of a run, splits at the largest gap near that time."""
     ends = set()
     for boundary in boundaries:
         first = max(bisect.bisect(times, boundary - EDGE) - 1, 0)
@@ -171,9 +171,9 @@ def trace_events(openpla, path):
 
 
 def check_events(what, events, writers, changes, down):
-    """Checks that the logs have each event exactly once of every writer that ran undisturbed, that is, with a session
-    all the time and without a start or end of a session. Returns the number of these writers and the number of their
-    events."""
+    """Selects the writers that ran undisturbed: there was a session all the time, and no session started or ended.
+    Checks that the logs have each event of these writers exactly once. Returns the number of these writers and the
+    number of their events."""
     events = sorted(events)
     times = [event[0] for event in events]
     whole, found = 0, 0

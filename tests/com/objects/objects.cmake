@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The objects as clients see them, in process, in process before the server, and in the server: one suite, run thrice.
+# Tests the objects as clients see them. One program runs three times: with the objects in its own process, with the COM
+# wrapper, and with the objects in the server.
 add_executable(test_objects ${CMAKE_CURRENT_LIST_DIR}/test_objects.c ${CMAKE_SOURCE_DIR}/tests/com/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_rows.c ${CMAKE_CURRENT_LIST_DIR}/objects_properties.c
   ${CMAKE_CURRENT_LIST_DIR}/objects_values.c ${CMAKE_CURRENT_LIST_DIR}/objects_collections.c

@@ -11,7 +11,7 @@ if(NOT WIN32)
   target_link_options(test_os_rename PRIVATE -Wl,--wrap=renameat2,--wrap=linkat)
 endif()
 if(WIN32)
-  # What Windows alone runs, with the calls of Windows that Wine lacks in these tests.
+  # Tests of code that runs only on Windows. They replace the Windows functions that Wine lacks.
   openpla_test(test_windows_secrets ${CMAKE_CURRENT_LIST_DIR}/test_windows_secrets.c LINK openpla_base)
   target_link_options(test_windows_secrets PRIVATE -Wl,--wrap=os_is_wine,--wrap=LsaOpenPolicy,--wrap=LsaClose
     -Wl,--wrap=LsaStorePrivateData,--wrap=LsaRetrievePrivateData,--wrap=LsaFreeMemory,--wrap=__imp_LogonUserW)
@@ -26,7 +26,7 @@ if(WIN32)
   target_link_options(test_windows_rights PRIVATE -Wl,--wrap=os_is_wine,--wrap=__imp_GetNamedSecurityInfoW
     -Wl,--wrap=__imp_SetNamedSecurityInfoW,--wrap=__imp_SetKernelObjectSecurity)
 endif()
-# The zone whose rules the test knows; Windows itself takes no notice of it.
+# The test knows the rules of this time zone. Windows ignores TZ.
 set_property(TEST test_os_host APPEND PROPERTY ENVIRONMENT "TZ=PST8PDT,M3.2.0,M11.1.0")
-# Alone in its program: the environment is read at the first step.
+# A separate program, because the environment is read only at the first traced step.
 openpla_test(test_os_trace ${CMAKE_CURRENT_LIST_DIR}/test_os_trace.c LINK openpla_base)

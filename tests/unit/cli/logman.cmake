@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The verb as openpla.exe has it, in one process: natively, where sets need no server.
+# Tests the verb logman of openpla.exe in one process. Only in native builds, where sets need no server.
 if(NOT WIN32)
   openpla_tests(tests_cli TESTS test_logman test_logman_lines test_remote_sets
     WITH ${CMAKE_SOURCE_DIR}/tests/unit/run/run_fixture.c ${CMAKE_SOURCE_DIR}/tests/rpc/set_server.c

@@ -10,6 +10,6 @@ endif()
 openpla_tests(tests_decode TESTS ${tests} LINK openpla_decode)
 openpla_tests(tests_perflib TESTS test_counter_manifest test_extension_ini LINK openpla_counter_manifest)
 if(WIN32)
-  # Under Wine they write into the prefix' registry.
+  # Under Wine these tests write to the prefix's registry.
   set_tests_properties(test_counter_manifest test_extension_ini PROPERTIES RESOURCE_LOCK registry)
 endif()

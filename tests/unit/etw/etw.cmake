@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The hosts of their sessions are real ones.
+# The sessions of these tests have real session host processes.
 set(with_hosts test_etw_autologger test_etw_controller test_etw_crowd test_etw_delivery test_etw_enable test_etw_kernel
   test_etw_modes test_etw_host_ends test_etw_private test_etw_private_faults test_etw_provider_kills test_etw_live)
 if(WIN32)
@@ -23,7 +23,7 @@ openpla_tests(tests_etw TESTS ${tests} ${with_hosts} NAMED test_etw_private test
 foreach(test ${with_hosts})
   add_dependencies(${test} openetwhost)
 endforeach()
-# Started by tests/fault, too.
+# tests/fault starts this program too.
 openpla_test(test_etw_hosts ${CMAKE_CURRENT_LIST_DIR}/hosts/test_etw_hosts.c LINK openpla_etw)
 add_dependencies(test_etw_hosts openetwhost)
 openpla_test(test_etw_races ${CMAKE_CURRENT_LIST_DIR}/hosts/test_etw_races.c LINK openpla_etw)
@@ -31,7 +31,7 @@ set(races_options -Wl,--wrap=thread_yield,--wrap=thread_sleep_us,--wrap=clock_ti
 target_link_options(test_etw_races PRIVATE ${races_options})
 set_tests_properties(test_etw_kernel PROPERTIES RESOURCE_LOCK tracefs)
 if(NOT WIN32)
-  # With the protocol's steps, at which the test ends its processes.
+  # SESSION_STEPS compiles in the steps of the protocol at which the tests interrupt their processes.
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/hosts/test_etw_kills.c
     ${CMAKE_SOURCE_DIR}/engine/etw/session/session_reserve.c LINK openpla_etw)
   target_compile_definitions(test_etw_kills PRIVATE SESSION_STEPS)
@@ -40,7 +40,7 @@ if(NOT WIN32)
   target_compile_definitions(test_etw_waits PRIVATE SESSION_STEPS)
 endif()
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
-  # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
+  # The same tests with the thread sanitizer, which cannot be combined with the address sanitizer.
   set(sources)
   foreach(layer kernel etw)
     set(target openpla_${layer})
@@ -51,19 +51,20 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
     list(APPEND sources ${files})
   endforeach()
   list(FILTER sources EXCLUDE REGEX "/definitions_api\\.c$") # needs all of TDH; see tsan_definitions.c
-  foreach(file event_schema event_values payload_filter source_text value_text wpp/tmf_text) # of payload filters
+  foreach(file event_schema event_values payload_filter source_text value_text wpp/tmf_text) # payload filters need these
     list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/etw/decode/${file}.c)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
     ${CMAKE_CURRENT_LIST_DIR}/tsan_definitions.c)
   openpla_tsan_library(openpla_etw_tsan)
-  # The tests find hosts that are under it, too, in their own folder.
+  # The session host process is built with the thread sanitizer too. The tests find it in their own folder.
   add_executable(openetwhost_tsan ${CMAKE_SOURCE_DIR}/engine/etw/dll/openetwhost.c)
   target_link_libraries(openetwhost_tsan PRIVATE openpla_etw_tsan)
   set_target_properties(openetwhost_tsan PROPERTIES OUTPUT_NAME openetwhost
     RUNTIME_OUTPUT_DIRECTORY ${OPENPLA_BIN_DIR}/tsan)
-  # The host looks, word by word, at a buffer that may be being filled, to leave it alone if it is. Threads that share
-  # buffers whose host is another process are beyond it: it does not see that process' part of their order.
+  # The session host process reads the words of a buffer that writers may still be filling, so these reads race by
+  # design. The thread sanitizer cannot check buffers that the threads of one process share with a host in another
+  # process: it does not see how that process orders the accesses.
   set(looks ${CMAKE_CURRENT_BINARY_DIR}/etw_session.suppressions)
   file(WRITE ${looks} "race:session_unclosed_end\n")
   set(tests)
@@ -92,7 +93,7 @@ if(TARGET openetw)
   openpla_test(test_etw_unload ${CMAKE_CURRENT_LIST_DIR}/test_etw_unload.c LINK openetw openpla_logs)
   add_dependencies(test_etw_unload unloading_provider openetwhost)
 endif()
-# Prototypes change with MinGW's headers.
+# The check fails if the prototypes in MinGW's headers have changed.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME api_signatures COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_SOURCE_DIR}/engine/etw/api_trace/signatures.py --check)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 set(tests test_alert_log test_os_sql_source test_log_path test_log_number test_log_text test_log_text_reader test_log_etl
   test_log_binary test_log_blg test_log_blg_records test_log_zone test_counter_names test_line_protocol test_log_export)
-# Databases are the host's under Wine too, by ODBC, which Wine's passes on; a Windows machine need not have its drivers.
+# Under Wine too, the tests use the databases of the host OS, because Wine's ODBC forwards all calls. A Windows computer
+# may lack the drivers.
 if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
   list(APPEND tests test_os_odbc test_log_sql_reader)
 endif()

@@ -8,12 +8,12 @@ if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
   list(APPEND tests test_pdh_sql)
 endif()
 openpla_tests(tests_pdh TESTS ${tests} NAMED test_pdh_live WITH ${CMAKE_SOURCE_DIR}/tests/unit/logs/sql_fixture.c LINK openpla_pdh)
-# They have functions of the library's names.
+# These tests define functions with the same names as the library's.
 foreach(thing process hostile_extension)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
 if(CMAKE_CROSSCOMPILING)
-  # Our DLL under the name pdh.dll, as users of Wine put it next to a program.
+  # Our DLL is copied to pdh.dll beside the program, as users of Wine would do it.
   set(as_pdh ${CMAKE_BINARY_DIR}/bin/as_pdh)
   add_executable(pdh_user ${CMAKE_CURRENT_LIST_DIR}/pdh_user.c)
   target_link_libraries(pdh_user PRIVATE pdh openpla_flags)
@@ -33,7 +33,7 @@ if(WIN32)
   openpla_tests(tests_openpdh TESTS test_pdh_dll test_pdh_extension test_perflib NAMED test_pdh_dll test_pdh_extension
     LINK openpla_logs)
   add_dependencies(tests_openpdh openpdh extension_dll)
-  # It makes keys of services, and test_registration looks at all of them.
+  # These tests create keys of services, and test_registration inspects all keys of services.
   set_tests_properties(test_pdh_extension PROPERTIES RESOURCE_LOCK registry)
   set_tests_properties(test_pdh_countersets PROPERTIES RESOURCE_LOCK registry)
 endif()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
-  # The collecting core once more under the thread sanitizer, which cannot be together with the address sanitizer.
+  # The tests of the collecting code with the thread sanitizer, which cannot be combined with the address sanitizer.
   set(sources)
   foreach(layer perflib pdh pdh_remote)
     get_target_property(files openpla_${layer} SOURCES)
     list(APPEND sources ${files})
   endforeach()
-  set(tests test_pdh_threads test_pdh_source test_pdh_api test_pcq_late) # the last: other computers' threads
+  set(tests test_pdh_threads test_pdh_source test_pdh_api test_pcq_late) # test_pcq_late tests the threads that query other computers
   openpla_tsan_tests(tests_pdh_tsan openpla_pdh_tsan TESTS ${tests} WITH ${CMAKE_SOURCE_DIR}/tests/unit/pdh/pcq/pcq_loopback.c)
   set_property(TEST test_pcq_late.tsan APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=300)
   add_library(openpla_pdh_tsan STATIC ${sources})
