@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with several tests or fuzz targets (openpla_driver in cmake/Testing.cmake). Hard links
-   give it the name of each of them, and it runs the one whose name it was started by. So each test still has its own
-   process and program name, and a test that starts itself does so by argv[0]. */
+/* A program with several tests or fuzz targets (openpla_driver in cmake/Testing.cmake). There is a hard link to it for
+   each test, and it runs the test whose link was started. So each test still has a separate process and program name,
+   and can start itself with argv[0]. */
 #ifndef OPENPLA_TEST_DRIVER_H
 #define OPENPLA_TEST_DRIVER_H
 
@@ -14,13 +14,13 @@
 typedef int driven_main(int argc, char **argv);
 typedef int driven_input(const uint8_t *data, size_t size);
 
-/* What CMake generates; a program has only one of the tables of functions. */
+/* CMake generates these tables. A program has only one of the two tables of functions. */
 extern const char *const driven_names[];
 extern driven_main *const driven_mains[];
 extern driven_input *const driven_inputs[];
 extern const size_t driven_count;
 
-/* The row of the tables that argv[0] names. Exits if it names none. */
+/* Returns the table row of the test that argv[0] names. Exits if it names none. */
 static inline size_t driven_row(const char *program)
 {
     const char *name = program;

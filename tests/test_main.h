@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Included before the source of a test that shares its program with others (openpla_tests in cmake/Testing.cmake): the
-   test's main becomes the function TEST_MAIN(int, char **), with whichever arguments it was written. Only directives,
-   since a precompiled header comes after it. */
+   test's main becomes the function TEST_MAIN(int, char **), even if it was written without parameters. This file has
+   only directives, because a precompiled header is included after it. */
 /* clang-format off */
 #define TEST_MAIN_OF_NONE(none)                                                                                        \
     TEST_MAIN(int, char **);                                                                                           \

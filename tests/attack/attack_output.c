@@ -141,14 +141,15 @@ static void links_do_not_lead_out(void **state)
     assert_nothing_outside("a second name of another's file");
     scratch_unlink(root, "out.csv");
 
-    /* A missing folder, which the host process would create. */
+    /* The link leads to a missing folder, which the set host process would create. */
     scratch_link(root, "out.csv", "../out", false);
     assert_true(FAILED(try("", "<FileName>out</FileName>")));
     assert_nothing_outside("a link to nothing");
     scratch_unlink(root, "out.csv");
 }
 
-/* The existing file is a log of another format, or the beginning of a program: only logs may be overwritten. */
+/* The existing file is a log of another format, or the beginning of a program. It is kept, because only logs may be
+   overwritten. */
 static void existing_non_logs_are_kept(void **state)
 {
     static const char *const contents[] = {"#!/bin/sh\n", "MZ\x90", "root:x:0:0:", "<html>", "\177ELF"};
@@ -187,8 +188,8 @@ static void exchange(void *unused)
     memory_free(link);
 }
 
-/* Run natively, a process is fast enough to win such a race: it replaces the folder by a link after the check of the
-   folder and before a file in it is opened. */
+/* Between the check of a folder and the opening of a file in it, another process replaces the folder with a link. In a
+   native build that process is fast enough to succeed sometimes. */
 static void folder_replaced_between_check_and_open(void **state)
 {
     struct thread *t;

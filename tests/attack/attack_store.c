@@ -334,7 +334,7 @@ static void forged_files_hide_no_event(void **state)
     assert_true(is_reported(folder, id));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         put(folder, names[i], full, size);
-        append(other, 1); /* written as by a process that has not yet written here and searches for the newest file */
+        append(other, 1); /* as by a process that has not written here before and searches for the newest file */
         append(folder, ++id);
         if (!is_reported(folder, id))
             fail_msg("%s hides later events", names[i]);

@@ -2,9 +2,9 @@
 /* bench_consumer FILE [MB]: measures the time that ProcessTrace needs for each event of a log file of MB (1024)
    megabytes. The events have 64 bytes of payload, in buffers of 64 KB from four processors. FILE (on tmpfs: /dev/shm)
    is created if it does not exist. The same run measures the floor, which is the time to read the file's bytes and one
-   word of each event, and the memory that the process needed. Both times are processor times. Then the same is measured
-   in real time, by the clock: a thread of this process writes such buffers into a consumer's ring as fast as there is
-   space. */
+   word of each event, and the memory that the process needed. Both times are processor times. Then it measures the wall
+   time of the same events in real time: a thread of this process writes such buffers into a consumer's ring as fast as
+   there is space. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -104,7 +104,7 @@ static void measure_connections(const struct rpc_target *target, size_t count)
         must(rpc_channel_call(all[i], &orpc_iid_object_exporter, 0, NULL, SERVER_ALIVE, NULL, 0, &answer, &size),
              "logon");
     }
-    thread_sleep(SETTLE_MS); /* the threads that served the logons exit, on a busy machine with a delay */
+    thread_sleep(SETTLE_MS); /* the threads that served the logons exit, later on a busy machine */
     printf("%zu idle connections: %.1f KB each\n", count, (double)(server_kilobytes() - before) / (double)count);
     for (size_t i = 0; i < count; i++)
         rpc_channel_close(all[i]);

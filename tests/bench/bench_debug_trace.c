@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_debug_trace: measures the nanoseconds that a step of the trace switch costs: while its area is off, compared
-   with the same loop without it, and while it is on, with the lines in the file of OPENPLA_TRACE_FILE. */
+/* bench_debug_trace: measures the nanoseconds that a step of the trace switch costs. While the step's area is off, a
+   loop with the step is compared with the same loop without it. While the area is on, the lines are written to the file
+   named by OPENPLA_TRACE_FILE. */
 #include "engine/base/clock.h"
 #include "engine/base/debug_trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_dump FOLDER [MEGABYTES]: dumps a trace as CSV. Writes a trace of MEGABYTES (1000) of TraceLogging events with
-   five fields, with the writer of relogging. In turns, it reads the trace raw and dumps it into a CSV file, three
-   rounds. Prints events per second of processor time, the ratio of the dump's time to the time of reading the same
+   five fields, with the writer of relogging. In each of three rounds it reads the trace raw and dumps it into a CSV
+   file. Prints events per second of processor time, the ratio of the dump's time to the time of reading the same
    bytes, and the process's peak memory. One thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_etw [FILE [SECONDS]]: measures the cost of an event for its writer, in ns, as the median of bursts that fill
-   half of the buffers, compared with the machine's own instructions for it (the floor); the cost for the session host;
-   and how many events of one, two and four writers at full speed for SECONDS (3), with 1 MB of buffers, are lost, with
-   a session host that only empties the buffers and one that writes FILE (on tmpfs: /dev/shm). peers_etw.py compares it
-   with LTTng-UST. */
+   half of the buffers. The floor is the cost of the machine instructions that every writer needs. Also measures the
+   cost for the session host, and how many events are lost when one, two and four writers run at full speed for SECONDS
+   (3) with 1 MB of buffers. One session host only empties the buffers; another writes FILE (on tmpfs: /dev/shm).
+   peers_etw.py compares the results with LTTng-UST. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -130,7 +130,7 @@ static void burst_of_floor(void)
     }
 }
 
-/* The same with EventWrite itself, for a registration that the session has enabled. */
+/* Writes the burst with EventWrite itself. The registration is enabled by the session. */
 static REGHANDLE provider_handle;
 static void burst_of_calls(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_etw_provider [FILE [SECONDS]]: measures the cost of an event provider's call for its thread, in ns, as the
    median of bursts that fill an eighth of the buffers, which does not wake the session host. It measures an event that
-   a session receives, events that no session wants, and the test of a generated header's context, which the header's
-   callback sets. The floor is a plain copy of the same bytes, with a time stamp, to a ring of the same size that nobody
-   reads. All calls go through the functions that programs call: under Wine those of openetw.dll. The session
-   has a real session host, which writes FILE (on tmpfs: /dev/shm). Then one, two and four writers run at full speed for
+   a session receives, events that no session enables, and the inline test in a generated header, whose callback sets
+   the tested value. The floor is a plain copy of the same bytes, with a time stamp, to a ring of the same size that
+   nobody reads. All calls go through the functions that programs call: under Wine those of openetw.dll. The session has
+   a real session host, which writes FILE (on tmpfs: /dev/shm). Then one, two and four writers run at full speed for
    SECONDS (0: skipped), with 1 MB of buffers; the number of lost events and the cost of an event are printed. bench_etw
    measures without a session host. */
 #include "engine/base/clock.h"
@@ -127,7 +127,7 @@ static void measure(const char *what, void (*burst)(void), int events, uint32_t 
         const int64_t from = clock_ticks();
         burst();
         ns[r] = (double)(clock_ticks() - from) * 1e9 / (double)clock_frequency() / events;
-        pause_ms(pause); /* the host empties the buffers */
+        pause_ms(pause); /* the session host empties the buffers */
     }
     qsort(ns, ROUNDS, sizeof *ns, by_value);
     printf("%-44s %6.2f ns  (min %.2f, 90 %% below %.2f)\n", what, ns[ROUNDS / 2], ns[0], ns[ROUNDS * 9 / 10]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_event_table [EVENTS [KEYS [MEGABYTES]]]: measures an event table that groups EVENTS (4,000,000) events by KEYS
    (1,000,000) keys, with a total, a mean and a count, and writes the 25 largest groups, in MEGABYTES (32) of memory. In
-   turns, the fields of the same events are only visited, as any reading of them must do; three rounds. Prints events
-   per second of processor time, the ratio of the table's time to the time of the visit, and the process's peak memory.
-   */
+   each of three rounds it also only visits the fields of the same events, which any reader must do. Prints events per
+   second of processor time, the ratio of the table's time to the time of the visit, and the process's peak memory. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"

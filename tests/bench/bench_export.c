@@ -2,7 +2,8 @@
 /* bench_export FOLDER [MEGABYTES [FORMAT ...]]: exports a kernel trace in the formats of other tools. Writes a trace of
    MEGABYTES (1000) of switches, ready threads, samples and disk requests of 200 threads with cached stacks (20,000 in
    programs, 64 in the kernel), and exports it in each format in a separate process. Prints events per second of
-   processor time, including both readings, and the process's peak memory. One thread. */
+   processor time, and the process's peak memory. An export reads the trace twice; the time includes both. One thread.
+ */
 #include "cli/trace/trace.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"

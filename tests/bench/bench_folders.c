@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_folders FOLDER [RUNS]: measures the data manager's time for the folders of RUNS (10,000) runs: to scan and
-   plan, as openpla data and each retention pass do, compared with a plain walk over the same folders; and to delete all
-   but the newest, compared with plain deletion of the same number. Both parts of a ratio are from one process. FOLDER
-   should be on tmpfs. Prints the median of 5 rounds, for deletions of 3. */
+/* bench_folders FOLDER [RUNS]: measures the data manager's time for the folders of RUNS (10,000) runs. The time to scan
+   and plan, as openpla data and each retention pass do, is compared with a plain walk over the same folders. The time
+   to delete all but the newest is compared with plain deletion of the same number. Both times of a ratio are measured
+   in one process. FOLDER should be on tmpfs. Prints the median of 5 rounds; for deletions, of 3 rounds. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
@@ -34,7 +34,7 @@ static void put(const char *folder, const char *name, const char *text)
     memory_free(path);
 }
 
-/* The files of run N: a log, a report and its page, named in the mark. */
+/* Creates the files of run n: a log, a report and its page, and the mark that names these files. */
 static void make_run(const char *root, unsigned n)
 {
     char name[16], mark[160];

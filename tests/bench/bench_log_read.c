@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_log_read FOLDER [MEGABYTES [COUNTERS [INSTANCES]]]: writer and reader of large binary logs. Writes a log of
-   MEGABYTES (1000) with COUNTERS single counters and a wildcard counter of INSTANCES instances, and the same bytes raw.
-   In turns, it reads the log with the reader and raw, five rounds. Prints the medians, the ratios of the times, the
-   bytes per sample compared with Windows' layout, and the process's peak memory; the reader's part is the growth of the
-   peak by reading. Times are processor times of one core, because nothing here has a second thread; other work on the
-   machine does not count. */
+/* bench_log_read FOLDER [MEGABYTES [COUNTERS [INSTANCES]]]: measures the writer and the reader of large binary logs.
+   Writes a log of MEGABYTES (1000) with COUNTERS single counters and a wildcard counter of INSTANCES instances, and
+   writes the same bytes raw. In each of five rounds it reads the log with the reader and raw. Prints the medians, the
+   ratios of the times, the bytes per sample compared with Windows' layout, and the process's peak memory. The reader's
+   part is how much reading increases the peak. Times are processor times of one core, because there is no second
+   thread; other work on the machine does not count. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_model FOLDER: compares the cost of sets with libxml2 alone, on the same strings and files in the same run.
-   1. SetXml, Commit and Query of a set of 250 counters, compared with parsing the same text and writing it: to a plain
-      file, and as a set is written, to a temporary file that is flushed and renamed over the old one under a lock.
+   1. SetXml, Commit and Query of a set of 250 counters, compared with parsing the same text and writing it. It is
+      written to a plain file, and also as a set is written: to a temporary file that is flushed and, under a lock,
+      renamed over the old file.
    2. Listing 1,000 stored sets, compared with parsing 1,000 such files.
    FOLDER should be on tmpfs (/dev/shm): Commit flushes to the disk, libxml2 does not. libxml2 is measured in a separate
    process with its default heap. Both take turns, because the machine's speed varies. Prints the minimum of 1,050

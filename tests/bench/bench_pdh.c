@@ -3,7 +3,7 @@
      bench_pdh ratio [hz]                   a sample of 10,000 counters of all objects, including processes of the
                                             host OS, as a ratio to a plain loop that keeps the same files open,
                                             reads them and parses every number; with "hz" one sample per second
-     bench_pdh ratio [hz] new               the same with the objects of devices, groups and servers among them
+     bench_pdh ratio [hz] new               the same, but the objects include those of devices, groups and servers
      bench_pdh each                         the cost of each object in a sample, with all instances (microseconds)
      bench_pdh hold SECONDS COUNTERS PATH.. collects up to COUNTERS counters of the expanded paths once a second, for
                                             peers.py to read; with 0 counters it only sleeps */
@@ -252,7 +252,7 @@ static int each(void)
                 add_all(path, COUNTERS);
             memory_free(path);
         }
-        pdh_sample(); /* finds memory that is kept between samples */
+        pdh_sample(); /* allocates the memory that is kept between samples */
         /* The clock's resolution is 10 ms under Wine. */
         double spent = 0;
         unsigned samples = 0;

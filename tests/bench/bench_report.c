@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_report FOLDER [LOG_MEGABYTES [TRACE_MEGABYTES [COUNTERS [INSTANCES]]]]: creates a report of a binary log of
-   LOG_MEGABYTES (1000) with COUNTERS (20) counters and INSTANCES (200) instances of one more, and of a trace of
-   TRACE_MEGABYTES (1000), with the general schema, which counts events by provider and process. In turns, both files
-   are only read; three rounds. Prints megabytes per second of wall time and of processor time, the ratio to reading the
-   same files, and the process's peak memory. Two threads read, one for each file. */
+   LOG_MEGABYTES (1000) and of a trace of TRACE_MEGABYTES (1000). The log has COUNTERS (20) single counters and one
+   counter with INSTANCES (200) instances. The report uses the general schema, which counts events by provider and
+   process. In each of three rounds it also only reads both files. Prints megabytes per second of wall time and of
+   processor time, the ratio to reading the same files, and the process's peak memory. Two threads read, one for each
+   file. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/report/report.h"

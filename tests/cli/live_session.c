@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* live_session start|stop NAME: a session in real time with the provider of `write`.
-   live_session kernel FILE FLAGS: the NT Kernel Logger with these EnableFlags, which `stop` stops as well.
-   live_session write COUNT: that many events, whose data are their numbers. */
+/* live_session start|stop NAME: starts or stops a real-time session with the event provider that `write` uses.
+   live_session kernel FILE FLAGS: starts the NT Kernel Logger with these EnableFlags; `stop` stops it too.
+   live_session write COUNT: writes this number of events; the data of each event is its number. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/controller/controller_api.h"

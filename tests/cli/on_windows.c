@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla.exe that takes its host for Windows. */
+/* Makes openpla.exe treat Wine as Windows. */
 #include "engine/base/os.h"
 
 bool __wrap_os_is_wine(void);

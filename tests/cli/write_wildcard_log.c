@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* write_wildcard_log FILE: a binary log with raw values of two plain counters and a wildcard one, whose instances come
-   and go and of which two have one name. relog.py knows what it stands for. */
+/* write_wildcard_log FILE: writes a binary log with raw values of two plain counters and a wildcard counter. Instances
+   of the wildcard counter appear and disappear, and two of them have the same name. relog.py knows the values. */
 #include "engine/logs/log.h"
 
 #include <stdio.h>
@@ -27,7 +27,8 @@ static const struct log_counter counters[] = {
 
 int main(int argc, char **argv)
 {
-    /* Names per second; each instance of one name uses 10, 20, 30 % of a processor in the order of the alphabet. */
+    /* The instances in each second; a letter is a name. An instance of "a", "b" or "c" uses 10, 20 or 30 % of a
+       processor. */
     static const char *const instances[] = {"ab", "abb", "bc", "abc"};
     const struct log_options options = {.zone = {.known = true, .name = "Somewhere"}};
     struct log_writer *log;

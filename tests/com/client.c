@@ -104,7 +104,7 @@ bool client_end(void)
     if (in_process)
         ok = module_is_unused();
     if (own_store) {
-        /* A host process that is about to exit can still have the store's lock open. */
+        /* A set host process that is about to exit can still have the store's lock open. */
         for (int i = 0; i < 40 && GetFileAttributesW(data_folder) != INVALID_FILE_ATTRIBUTES; i++) {
             remove_tree(data_folder);
             Sleep(i ? 50 : 0);

@@ -12,7 +12,8 @@ void snapshot_add(struct texts *lines, const char *key);
 char *snapshot_line(const char *key, const char *name, DWORD type, const void *data, size_t size);
 /* Returns the key's own line; from memory_alloc. */
 char *snapshot_key_line(const char *key);
-/* Sorts the lines and removes duplicates, because keys may have been added twice. Not for lines of texts_copy. */
+/* Sorts the lines and removes duplicates, because keys may have been added twice. The lines must be freed one by one,
+   so lists from texts_copy are not allowed. */
 void snapshot_sort(struct texts *lines);
 /* Returns the lines of `a` that are not in `b`; both must be sorted. */
 struct texts snapshot_without(const struct texts *a, const struct texts *b);

@@ -213,7 +213,7 @@ static void commit_reports_the_same_issues(void **state)
         assert_ok(put(sets[i], L"SubdirectoryFormat", of_long(plaPattern)));
         assert_ok(put(sets[i], L"SubdirectoryFormatPattern", of_text(L"yyyyQ")));
         assert_ok(put(sets[i], L"Description", of_text(L"a\x0001 b"))); /* U+0001 cannot be written as XML */
-        assert_ok(put(sets[i], L"TaskArguments", of_text(L""))); /* put, although it equals the default, and ignored */
+        assert_ok(put(sets[i], L"TaskArguments", of_text(L"")));        /* equals the default, but was put: ignored */
         assert_ok(commit(sets[i], NAME, plaCreateOrModify, &maps[i]));
     }
     ULONG count = number_of(maps[0], L"Count");
@@ -307,8 +307,8 @@ static void status_is_live_for_every_client(void **state)
     release(starter);
 }
 
-/* The next run's folder is expanded with the host process's variables, not the client's. Values that are put but not
-   yet committed are used where they are known. */
+/* The variables of the set host process are used to expand the next run's folder, not the client's. In the client,
+   values that are put but not yet committed are used too. */
 static void next_folder_is_computed_by_the_server(void **state)
 {
     IDataCollectorSet *mine = new_set(), *theirs = set_at_server(), *later = new_set();
@@ -591,7 +591,7 @@ static DWORD start_self(const WCHAR *mode)
     GetModuleFileNameW(NULL, program, MAX_PATH);
     _snwprintf(line, ARRAYSIZE(line), L"\"%ls\" %ls " NAME L" \"%ls\"", program, mode, folder);
     BOOL started = FALSE;
-    /* Under Wine, about one process in a thousand crashes before any of its program has run. */
+    /* Under Wine, about one process in a thousand crashes before its program runs. */
     for (int i = 0; !started && i < 5; i++) {
         started = CreateProcessW(program, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &process);
         if (!started && GetLastError() != ERROR_INTERNAL_ERROR)

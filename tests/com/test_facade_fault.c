@@ -21,7 +21,8 @@
 #define NAME "test-facade-fault"
 enum { MOST = 3000 };
 
-/* Returns the next allocation to fail: every one at first, then fewer and fewer, because those of a list are alike. */
+/* Returns the next allocation to fail: at first each one, then fewer and fewer, because the later ones repeat for each
+   item of a list. */
 static unsigned next(unsigned n)
 {
     return n + 1 + n / 16;

@@ -20,7 +20,7 @@ static void unsafe_write_rights_are_found(void **state)
 {
     static const struct {
         const char *sddl;
-        bool folder, parent; /* expected: allowed as the programs' folder, as its parent */
+        bool folder, parent; /* expected: whether it is allowed as the programs' folder, and as its parent */
     } rows[] = {
         {GOOD, true, true},
         {"O:SYG:SYD:(A;;FA;;;SY)(A;;FA;;;S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464)", true, true},

@@ -510,7 +510,7 @@ static void key_protect(HKEY key, const WCHAR *rights)
     LocalFree(descriptor);
 }
 
-/* With keys protected as Windows does, the error names the step that permits the change, and that step works. */
+/* The error for a key that Windows protects names the script that permits the change; afterwards, registration works. */
 static void protected_key_error_names_the_remedy(void **state)
 {
     HKEY key;
@@ -740,7 +740,7 @@ static void programs_with_32_bits_find_their_dll(void **state)
     static const char library[] = "Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win32";
     char key[200];
     (void)state;
-    assert_int_equal(registration_write(&with_service), S_OK); /* from a folder without such a DLL */
+    assert_int_equal(registration_write(&with_service), S_OK); /* this folder has no 32-bit DLL */
     assert_null(read_32_bit_value(sets, NULL));
     assert_int_equal(registration_remove(&with_service), S_OK);
 
@@ -761,7 +761,7 @@ static void programs_with_32_bits_find_their_dll(void **state)
     assert_null(read_32_bit_value(key, NULL));
     assert_32_bit_value("Software\\Classes\\Interface\\{03837520-098B-11D8-9414-505054503030}\\ProxyStubClsid32", NULL,
                         OPENPLA_PROXY_CLSID_TEXT);
-    /* One entry for all programs, on Windows and under Wine 10. */
+    /* On Windows and under Wine 10, 32-bit and 64-bit programs share these entries. */
     assert_value("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID);
     assert_value(library, NULL, FOLDER_32 "\\x86\\openpla.dll");
     assert_int_equal(registration_remove(&both), S_OK);

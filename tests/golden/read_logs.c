@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* read_logs PATH...: what our readers find in .blg and .etl files, for etl_check.py and blg_check.py to compare with
-   what theirs find. A folder: NAME.events (of every file) and NAME.samples (of .blg files) are written beside each.
-   A file: its events and samples go to stdout. */
+/* read_logs PATH...: writes what our readers find in .blg and .etl files. etl_check.py and blg_check.py compare it with
+   what their own readers find. If PATH is a folder, NAME.events (for every file) and NAME.samples (for .blg files) are
+   written beside each file. If PATH is a file, its events and samples are written to stdout. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/etl_file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* write_blg DIR: writes binary logs of many shapes, each with a text of its expected contents, for blg_check.py.
-   NAME.blg and NAME.txt; NAME@n.blg is a copy taken right after the flush of n samples, NAME~n.blg one taken after the
-   n-th append without a flush: what a user would find if the machine of the log died there. */
+/* write_blg DIR: writes binary logs in many forms (NAME.blg), each with its expected contents as text (NAME.txt), for
+   blg_check.py. NAME@n.blg is a copy of the log after n samples were flushed. NAME~n.blg is a copy after the n-th
+   sample was appended without a flush: what a user would find if the computer crashed at that time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <inttypes.h>
@@ -23,11 +23,11 @@ enum { MAX_ITEMS = 4000, STATUS_NO_INSTANCE = 0x7D1 };
 struct shape {
     const char *name;
     size_t singles, wildcards;
-    size_t texts;     /* text counters, every second one with instances */
-    size_t instances; /* of a wildcard counter, at most */
+    size_t texts;     /* string counters; every second one has instances */
+    size_t instances; /* maximum number of instances of a wildcard counter */
     uint64_t ring;    /* size of a circular log, 0: it is not circular */
     unsigned samples, flush_every;
-    unsigned reopened; /* closed and continued after so many samples; 0: never */
+    unsigned reopened; /* number of samples after which the log is closed and continued; 0: never */
 };
 
 static const struct shape shapes[] = {
@@ -271,7 +271,7 @@ static void write_shape(const struct shape *shape, const char *folder)
 }
 
 #ifndef _WIN32
-/* A disk that is full for a while, at every stage of a buffer: samples are lost, the log never. */
+/* The disk is full for a while, at every fill level of a buffer. Samples are lost, but the log is not. */
 static void write_on_full_disk(const char *folder)
 {
     static const struct shape shape = {

@@ -40,7 +40,7 @@ static bool no_owner_lives(void *context, uint32_t owner, uint32_t thread)
     return false;
 }
 
-/* An event of a form that goes with its number. */
+/* Writes an event. Its number determines its form. */
 static void write_event(const struct session_buffers *b, uint32_t number)
 {
     static const struct {
@@ -77,7 +77,7 @@ struct kind {
 static HRESULT write_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     HRESULT hr = session_file_write(context, head, bytes);
-    return hr == S_FALSE ? S_OK : hr; /* a file that has its maximum loses the rest */
+    return hr == S_FALSE ? S_OK : hr; /* after the file has reached its maximum size, later events are lost */
 }
 
 static void write_file(const struct kind *kind, const char *folder, void *memory, size_t size,
@@ -101,7 +101,7 @@ static void write_file(const struct kind *kind, const char *folder, void *memory
     must(session_file_create(&options, &file));
     memset(memory, 0, size);
     must(session_buffers_create(memory, size, shape, &b));
-    b.method = PROCESSOR_UNKNOWN; /* the number each event says */
+    b.method = PROCESSOR_UNKNOWN; /* each event contains its processor number */
     const struct session_drain_options how = {
         .liveness = {no_owner_lives, NULL}, .clock = kind->clock, .first_number = session_file_first_number(file)};
     must(session_drain_create(&b, &how, &drain));

@@ -79,7 +79,7 @@ ALLOWED = {
     "library": ["library"] + REPORT,
     "reg": ["reg", "idl"] + BASE,
     "idl": ["idl"],
-    # A client of sets like any other: on Windows it uses the COM wrapper. In a native build it uses the engine directly.
+    # A client of sets like any other. On Windows it uses the COM wrapper, in a native build the engine directly.
     "cli/logman": ["cli/logman", "cli", "com"] + REMOTE_SETS,
     # Inspects everything: the registration, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pdh/remote", "engine/rpc"] + PLA,

@@ -41,7 +41,7 @@ static uint16_t free_port(void)
     return ntohs(address.sin_port);
 }
 
-/* Connects as soon as the server answers; fails the test if the server exits first. */
+/* Connects as soon as the server listens; fails the test if the server exits first. */
 static void connect_port(void)
 {
     while (!rpc_connect_port(&client, port))

@@ -159,7 +159,7 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
     return right;
 }
 
-/* A Windows server sends answers as specified. */
+/* A Windows server sends replies as specified. */
 static bool proxy_reads_a_reply(struct wire_link *link, const struct member *member, union value *values, unsigned set)
 {
     struct wire *reply = &link->channel.canned_reply;

@@ -220,7 +220,7 @@ static void align(struct wire *wire, size_t boundary)
 
 static void put_bytes(struct wire *wire, const void *bytes, size_t size)
 {
-    if (bytes) /* not of a NULL string */
+    if (bytes) /* a NULL string has no bytes */
         memcpy(wire->bytes + wire->size, bytes, size);
     wire->size += size;
 }

@@ -9,7 +9,7 @@
 struct wire_channel {
     IRpcChannelBuffer channel;
     LONG references;
-    IRpcStubBuffer *stub; /* NULL: canned_reply is the answer */
+    IRpcStubBuffer *stub; /* NULL: the reply is canned_reply */
     struct wire canned_reply;
     struct wire request, reply; /* bytes of the last call */
     unsigned opnum;

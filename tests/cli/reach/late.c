@@ -6,7 +6,7 @@ __declspec(dllimport) uint32_t EventWriteEx(void);
 __declspec(dllimport) uint32_t EventWrite(void);
 __declspec(dllexport) uint32_t late_result(void);
 
-/* 0: both are ours. */
+/* Returns 0 if both functions are ours. */
 uint32_t late_result(void)
 {
     return (EventWriteEx() ^ mark_of("EventWriteEx")) | (EventWrite() ^ mark_of("EventWrite"));

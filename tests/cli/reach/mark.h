@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks by which a test knows which function it has called: the stand-in's result, computed from the function's
-   name. */
+/* Each stand-in returns a mark that is computed from its function's name. By this mark a test recognizes which function
+   it has called. */
 #ifndef OPENPLA_TEST_REACH_MARK_H
 #define OPENPLA_TEST_REACH_MARK_H
 

@@ -14,8 +14,8 @@
 #include "tests/cli/reach/names.def"
 #undef NAME
 
-/* There are no providers, so no thread waits for their sessions. The function's header has the types of the names
-   above. */
+/* There are no event providers, so no thread waits for their sessions. The function is declared here because its header
+   declares the names above with other types. */
 void provider_thread_leaves(void);
 void provider_thread_leaves(void)
 {

@@ -37,7 +37,7 @@ static void expect_equal(const char *how, const char *name, event_function call)
     printf("%s %s: 0x%08X, not ours\n", how, name, (unsigned)got);
 }
 
-/* Programs that walk their own imports find those of their file. */
+/* A program that walks its own imports must find those in its file, without openetw.dll. */
 static void expect_own_imports(void)
 {
     const BYTE *base = (const BYTE *)GetModuleHandleW(NULL);
@@ -57,7 +57,7 @@ static event_function find(const WCHAR *module, const char *prefix, const char *
     return (event_function)(void *)GetProcAddress(GetModuleHandleW(module), name);
 }
 
-/* Exports of a system module are ours, whether found by this name or forwarded to. */
+/* GetProcAddress must return our functions, whether the module itself exports the name or forwards it. */
 static void expect_exports(const WCHAR *module, const char *prefix)
 {
     for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -75,7 +75,7 @@ static void expect_export(const WCHAR *module, const char *prefix, const char *f
     printf("GetProcAddress finds no %s%s in %ls\n", prefix, function, module);
 }
 
-/* Programs look up functions that Windows has, and behave differently or exit where they find none. */
+/* Programs look up functions that exist on Windows. If one is missing, they behave differently or exit. */
 static void expect_windows_exports(void)
 {
     static const char *const in_ntdll[] = {"CreateTraceInstanceId", "EventWriteEndScenario", "EventWriteEx",
@@ -91,7 +91,8 @@ static void expect_windows_exports(void)
     }
 }
 
-/* The exports that a module had before ours were added: by name, and forwarders as exported by another module. */
+/* The exports that a module had before ours were added can still be found by name, including those that it forwards to
+   another module. */
 static void expect_old_exports(const WCHAR *name)
 {
     HMODULE module = GetModuleHandleW(name);
@@ -118,7 +119,7 @@ static void expect_old_exports(const WCHAR *name)
 typedef LONG(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);
 typedef LONG(NTAPI *set_function)(ULONG what, void *information, ULONG bytes);
 
-/* The kernel's trace class is ours, all others are the system's. */
+/* Our functions handle the information class of the kernel trace; the system handles all others. */
 static void expect_system_information(void)
 {
     enum { BASIC = 0, PERFORMANCE_TRACE = 31, NO_SUCH = 0x7FFF };
@@ -168,7 +169,7 @@ static int test_all(void)
     return missed != 0;
 }
 
-/* Prints its arguments, to the last character. */
+/* Prints all its arguments, unchanged. */
 static int show_arguments(void)
 {
     static WCHAR folder[MAX_PATH];
@@ -182,7 +183,7 @@ static int show_arguments(void)
     return fprintf(stderr, "on stderr\n") < 0;
 }
 
-/* Starts itself, in three ways, and says whether each of them was reached. */
+/* Starts itself in three ways, and prints for each child whether openetw.dll was injected into it. */
 static int start_children(void)
 {
     static WCHAR path[MAX_PATH];

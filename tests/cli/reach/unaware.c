@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program without knowledge of OpenPLA that `openpla run` has started. It looks up functions by name, and starts a
-   kernel session as programs with krabsetw do, whose group masks are read and set by ntdll's functions. */
+/* A program without knowledge of OpenPLA that `openpla run` has started. It looks up functions by name. It starts a
+   kernel session as programs with krabsetw do, and reads and sets the session's group masks with ntdll's functions. */
 #include <stddef.h>
 #include <stdio.h>
 #include <windows.h>

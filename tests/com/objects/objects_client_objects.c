@@ -148,7 +148,8 @@ static struct client_object client_object(const WCHAR *value)
     return self;
 }
 
-/* In another process, the proxy there has the blanket, and Wine does not store blankets. */
+/* Checked only in process: when the server is another process, its proxy has the blanket, and Wine's proxies do not
+   store it. */
 static void assert_called_with_care(struct client_object *object)
 {
     assert_true(object->calls > 0);
@@ -235,8 +236,8 @@ static void object_as_value_of_object_is_rejected(void **state)
     release(collector);
 }
 
-/* The server does not call an object whose value it rejects anyway; a record's IRecordInfo is a client object as
-   well. */
+/* The server does not call an object whose value it rejects in any case. The IRecordInfo of a record is also an object
+   of the client. */
 static void ignored_values_are_not_called(void **state)
 {
     (void)state;

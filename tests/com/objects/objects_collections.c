@@ -194,8 +194,8 @@ static void enumerator_outlives_its_collection(void **state)
     release(e);
 }
 
-/* Remove by index, by name and by the object itself; Clear. What is removed belongs to no set, and can be added again.
- */
+/* Tests Clear, and Remove by index, by name and by the object itself. A removed item belongs to no set, and can be
+   added again. */
 static void items_are_removed_by_index_and_object(void **state)
 {
     IDataCollectorSet *set = set_of_three(), *above = NULL;

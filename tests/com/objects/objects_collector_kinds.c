@@ -255,7 +255,7 @@ static void *add_collector(IDataCollectorSet *set, LONG type, const WCHAR *name)
     return collector;
 }
 
-/* A function that is both in the list of functions to log and in the list of functions not to log: Commit itself fails
+/* If a function is both in the list of functions to log and in the list of functions not to log, Commit itself fails
    and returns no map (behaviour 3). */
 static void contradictory_lists_fail_the_commit(void **state)
 {

@@ -312,7 +312,7 @@ static void keeps_bool(void *object, const struct row *row)
     V_BOOL(&v) = VARIANT_FALSE;
     assert_ok(put(object, wide_name(row), v));
     assert_bool(object, row, VARIANT_FALSE);
-    /* As numbers from dbatools and VBScript, any value other than 0 means true. */
+    /* dbatools and VBScript pass numbers; any number other than 0 means true. */
     assert_ok(put(object, wide_name(row), of_long(1)));
     assert_bool(object, row, VARIANT_TRUE);
 }

@@ -90,7 +90,7 @@ static void commit_modes_are_honoured(void **state)
     release(set);
 }
 
-/* Validation stores nothing and binds the object to nothing. */
+/* Validation stores nothing, and the object is not bound to a stored set. */
 static void validate_only_leaves_nothing(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
@@ -108,7 +108,7 @@ static void validate_only_leaves_nothing(void **state)
     release(set);
 }
 
-/* Commit names settings without effect; otherwise the user would notice them only by missing logs. */
+/* Commit names settings without effect; otherwise the user would notice them only when logs are missing. */
 static void commit_reports_settings_without_effect(void **state)
 {
     IDataCollectorSet *set = new_set();
@@ -267,7 +267,7 @@ static void serial_numbers_never_decrease(void **state)
     assert_int_equal(number_of(other, L"SerialNumber"), 40);
     assert_ok(put(other, L"SerialNumber", of_long(50)));
     assert_ok(commit(other, NAME, plaModify, NULL));
-    assert_ok(commit(set, NAME, plaModify, NULL)); /* the object's 40 was committed long ago */
+    assert_ok(commit(set, NAME, plaModify, NULL)); /* the object's number, 40, was put before its last Commit */
     assert_ok(set_query_status(other, NAME, L""));
     assert_int_equal(number_of(other, L"SerialNumber"), 50);
     release(other);
@@ -284,7 +284,7 @@ static LONG set_is_listed(IDataCollectorSetCollection *sets, const WCHAR *filter
     return (LONG)number_of(sets, L"Count");
 }
 
-/* Scripts list all sets, those in a namespace (in any case), or one by name; an unknown namespace is an error, not an
+/* Scripts list all sets, those in a namespace (ignoring case), or one by name; an unknown namespace is an error, not an
    empty list. */
 static void sets_are_listed_by_filter(void **state)
 {

@@ -270,7 +270,7 @@ static void rejects_foreign_objects(const struct collection_kind *k)
     VARIANT nothing = {.vt = VT_DISPATCH, .pdispVal = NULL};
     for (size_t i = 0; i < ARRAYSIZE(kinds); i++) {
         void *theirs = kinds[i].make(), *item = kinds[i].make_item(theirs);
-        /* The type library rejects a typed argument, the collection a VARIANT. */
+        /* The type library rejects a typed argument; the collection itself rejects a VARIANT. */
         if (&kinds[i] != k)
             assert_true(FAILED(with_object(collection, L"Add", item)));
         assert_true(FAILED(with_object(collection, L"Add", theirs)));

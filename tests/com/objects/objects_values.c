@@ -58,7 +58,7 @@ static void invalid_strings_are_rejected(void **state)
                                                                           U+FFFD */
     assert_ok(get(set, L"TaskUserTextArguments", &v));
     assert_true(bstr_is(V_BSTR(&v), L"a\xfffd"));
-    assert_ok(IDataCollectorSet_put_RootPath(set, ended)); /* as VBScript under Wine returns %COMPUTERNAME% */
+    assert_ok(IDataCollectorSet_put_RootPath(set, ended)); /* under Wine, VBScript's %COMPUTERNAME% ends like this */
     assert_true(text_is(set, L"RootPath", L"ab"));
     SysFreeString(embedded);
     SysFreeString(ended);
@@ -98,7 +98,7 @@ static void properties_that_follow_others(void **state)
     assert_ok(put(set, L"SerialNumber", of_long(41)));
     assert_ok(get(set, L"OutputLocation", &v));
     assert_true(bstr_is(V_BSTR(&v), L"D:\\Logs\\Run_000041"));
-    /* Scripts append a file name to it: without a subdirectory it ends as on Windows. */
+    /* Scripts append a file name to it. Without a subdirectory it ends with a backslash, as on Windows. */
     static const WCHAR *const roots[][2] = {{L"D:\\Logs", L"D:\\Logs\\"}, {L"D:", L"D:\\"}, {L"D:\\", L"D:\\"}};
     assert_ok(put(set, L"Subdirectory", of_text(L"")));
     assert_ok(put(set, L"SubdirectoryFormat", of_long(plaNone)));
@@ -595,7 +595,7 @@ static void variants_of_every_type_do_not_crash(void **state)
             assert_ok(ISchedule_get_StartTime(schedule, &out));
             assert_true(V_VT(&out) == VT_EMPTY || V_VT(&out) == VT_DATE);
         }
-    /* By name, with a property of each kind, and with null references. */
+    /* The same by name, with a property of each kind, and with null references. */
     static const WCHAR *const names[] = {L"PerformanceCounters", L"Name",          L"SampleInterval",
                                          L"LogAppend",           L"LogFileFormat", L"FileNameFormat"};
     for (unsigned vt = 0; in_process && vt < 0x60; vt++)

@@ -20,13 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const HRESULT hr = mof_classes_add(classes, "fuzz.mof", data, text_size);
     const size_t count = mof_classes_events(classes, &events);
     if (FAILED(hr) && count)
-        abort(); /* all of it or nothing */
+        abort(); /* a rejected file must add no events */
     for (size_t i = 0; i < count && i < 16; i++) {
         const struct mof_qualifier *types = mof_event_types(&events[i]);
         for (size_t at = 0; at < types->count && at < 4; at++) {
             struct event_schema *schema;
             if (FAILED(mof_event_schema(classes, &events[i], at, &schema)))
-                abort(); /* it has been checked */
+                abort(); /* mof_classes_add has checked the types */
             decode_event(schema, event, event_size < 4096 ? event_size : 4096, at % 2 ? 4 : 8);
             event_schema_free(schema);
             if (FAILED(mof_classes_schema(classes, &events[i].event, (uint8_t)types->values[at].number,

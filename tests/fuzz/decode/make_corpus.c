@@ -151,7 +151,7 @@ static void trace_logging(void)
     end_metadata();
     put("\x01\x02\0\x0A\x0B\x02\x01\0\x0C\x2A\0\0\0\x02\0xy", 17);
     add(sample, used);
-    begin_event(); /* the bytes after them are also read as traits */
+    begin_event(); /* the bytes after the metadata are also read as traits */
     field(IN_TYPE_UINT32, 0);
     end_metadata();
     put("\x1D\0Name\0\x13\0\1ABCDEFGHIJKLMNOP\x05\0\x80z", 30);
@@ -182,7 +182,7 @@ static void event_values(void)
             put_value(in % 24);
         add(sample, used);
     }
-    used = 0; /* MOF's types are 300 and so on */
+    used = 0; /* the types of MOF begin at 300 */
     put((uint8_t[]){11, 11 | 0x80}, 2);
     for (uint8_t in = 0; in < 11; in++) {
         uint8_t number = 0x80;
@@ -219,7 +219,7 @@ static void texts(const char *target, const char *const *list, size_t count)
     end();
 }
 
-/* Adds the texts with data after each, from which fuzzers create the events that the text describes. */
+/* Adds the strings, each followed by data. A fuzzer creates the events that a string describes from this data. */
 static void texts_with_data(const char *target, const char *const *list, size_t count)
 {
     static const uint8_t data[] = "\0\1\0\0\0\2\0a\0b\0\0\0plain\0\3\0\0\0\4\5\6\7\1\1\0\0\0\0\0\5\x12\0\0\0";

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of two events with one id and version the first one counts. */
+/* Returns the number of events, where events with the same id and version count once. */
 static size_t different_events(const struct provider_manifest *m)
 {
     size_t count = 0;

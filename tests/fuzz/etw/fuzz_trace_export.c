@@ -44,7 +44,7 @@ static uint8_t next(struct choices *in)
     return *in->at++;
 }
 
-/* Words of 4 bytes from a byte each: small numbers, text, halves of addresses. */
+/* Creates each word of 4 bytes from a byte of the input: a small number, text, or half of an address. */
 static size_t payload(struct choices *in, uint8_t *out)
 {
     const size_t words = next(in) % (PAYLOAD / 4);

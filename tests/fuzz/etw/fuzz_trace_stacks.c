@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks, images and methods of a malicious trace: every event that has a stack gets frames from the trace, in a second
-   reading as in the first, and every address is looked up without access outside the tables. Each event takes a few
+/* Stacks, images and methods of a malicious trace: every event that has a stack gets frames from the trace, the same in
+   a second reading. Every address is looked up without access outside the tables. Each event takes a few
    bytes of the input: its kind and sizes are from a small set, so that stamps, keys, threads and addresses coincide. */
 #include "engine/base/memory.h"
 #include "engine/etw/trace_stacks.h"
@@ -22,7 +22,7 @@ static const GUID other = {1, 2, 3, {4}};
 
 static const struct {
     const GUID *provider;
-    uint16_t id; /* of manifest events, else the type */
+    uint16_t id; /* the id of a manifest event, or the type of another event */
     bool manifest;
 } kinds[KINDS] = {
     {&stack_walk, 32, false}, {&stack_walk, 37, false}, {&stack_walk, 38, false}, {&stack_walk, 35, false},
@@ -43,7 +43,7 @@ static uint8_t next(struct choices *in)
     return *in->at++;
 }
 
-/* Words from a byte each, small ones, of the kernel or of programs. */
+/* Creates each word of 8 bytes from a byte of the input: a kernel address, a program's address, or a small number. */
 static size_t payload(struct choices *in, uint8_t *out)
 {
     const size_t words = next(in) % (PAYLOAD / 8);

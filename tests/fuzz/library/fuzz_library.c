@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Corrupt logs and traces through libopenpla-logs: a table has the same values as the samples, every name is valid, the
-   fields of an event are balanced, and an error has a reason that names the file. The input's first byte selects the
-   input as a text log, a corrupt binary log or a corrupt trace. */
+   fields of an event are balanced, and an error has a reason that names the file. The input's first byte selects
+   whether the rest is a text log, or patches for a valid binary log or trace. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -199,7 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (!path[0])
         snprintf(path, sizeof path, "fuzz_library.%u.tmp", (unsigned)process_own_id());
-    if (data[0] == 0xFF) { /* few: opening one parses the built-in definitions */
+    if (data[0] == 0xFF) { /* few inputs are traces, because opening a trace parses the built-in definitions */
         store_trace(data + 1, size - 1);
         read_trace();
     } else {

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = text_copy_n((const char *)data, size);
     if (text && counter_path_parse(text, &path) == ERROR_SUCCESS) {
         char *made = counter_path_format(&path);
-        /* "#0" and "#007" are written otherwise. */
+        /* The instance is not compared, because "#0" and "#007" are written in another form. */
         if (made && counter_path_parse(made, &again) == ERROR_SUCCESS) {
             if (strcmp(path.counter, again.counter) != 0 || strcmp(path.object, again.object) != 0)
                 abort();

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     snprintf(path, sizeof path, "fuzz_etl_reader.%u.tmp", (unsigned)process_own_id());
-    if (data[0] == 0xFE) { /* only the decompression */
+    if (data[0] == 0xFE) { /* tests only the decompression */
         uint8_t out[4096];
         (void)xpress_unpack(data + 1, size - 1, out, sizeof out);
         return 0;

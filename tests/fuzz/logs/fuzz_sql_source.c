@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     sql_source_free(&s);
     memory_free(text);
-    /* The same after the beginning of a password. */
+    /* The input continues a password; no part of it may be shown. */
     char *name = text_format("SQL:DSN=x;PWD={S3CRET%.*s", (int)size, (const char *)data);
     hr = sql_source_parse(name, &s);
     if (!strstr(name + 21, "S3CRET"))

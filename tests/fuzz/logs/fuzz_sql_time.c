@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect(utc >= 0);
         sql_time_text(utc, written);
         expect(sql_time_parse(written, &again) && again == utc);
-        /* But for days that a month does not have, it is the same text. */
+        /* The text must be the same. Later days are not compared, because the month may not have them. */
         if (strlen(text) == 23 && memcmp(text + 8, "28", 2) <= 0) {
             expect(memcmp(text, written, 10) == 0 && memcmp(text + 11, written + 11, 8) == 0 &&
                    memcmp(text + 20, written + 20, 3) == 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any UTF-16 units become valid UTF-8, which converts back; numbers, wildcards and comparison of any text. */
+/* Any UTF-16 units become valid UTF-8, which can be converted back. Numbers and wildcards are parsed from any text, and
+   any texts are compared. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a text log: it is read to the end, sought, and copied. A copy of the copy equals the copy, and the
-   reader finds no error in the writer's output. */
+/* Any bytes as a text log: the reader reads to the end and seeks, and the log is copied. A copy of the copy equals the
+   copy, and the reader finds no error in the writer's output. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -54,7 +54,8 @@ static bool copy(const char *from, const char *to, bool damaged)
     return true;
 }
 
-/* Names in the code page whose bytes are valid UTF-8 are read as UTF-8. */
+/* Returns whether the names have non-ASCII bytes that are valid UTF-8. The reader then takes them for UTF-8, even if
+   they are in a code page. */
 static bool is_guessed(const char *header)
 {
     const size_t length = strcspn(header, "\n");
@@ -64,7 +65,7 @@ static bool is_guessed(const char *header)
     return !ascii && text_is_utf8(header, length);
 }
 
-/* Samples can be appended to the writer's output wherever it is cut. */
+/* Samples can be appended to the writer's output even if its end is cut off at any place. */
 static void append(const char *path, size_t cut)
 {
     struct log_reader *in;

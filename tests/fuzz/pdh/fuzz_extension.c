@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the answer of a performance extension DLL: objects are created from them and sampled, then sampled again
-   from a second answer. The input replaces the DLL's process: its first byte selects where the second answer begins,
-   and whether both answers are changes (offset, byte) of a valid answer, or the bytes themselves. */
+/* Any bytes as the reply of a performance extension DLL: objects are created from them and sampled, then sampled again
+   from a second reply. The input replaces the DLL's process. Its first byte selects where the second reply begins, and
+   whether the bytes are the two replies or changes (offset, byte) to a valid reply. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/extension/extension_object.h"

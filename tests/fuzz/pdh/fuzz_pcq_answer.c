@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the answers of another computer: its countersets are listed, described, opened and sampled without
-   access outside the answers, and within limits. The input's first byte is the number of calls that get valid answers;
-   the rest is a sequence of answers, each after its length (2 bytes): in an envelope that fits the call or, if the
-   length's highest bit is set, as the complete answer. */
+/* Any bytes as the replies of another computer: its countersets are listed, described, opened and sampled without
+   access outside the replies, and within limits. The input's first byte is the number of calls that get valid replies.
+   The rest is a sequence of replies, each after its length (2 bytes). If the length's highest bit is set, the bytes are
+   the complete reply; otherwise they are put into an envelope that fits the call. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/link.h"
@@ -15,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *at, *end;
-static unsigned good; /* calls that are still answered well */
+static unsigned good; /* number of further calls that get a valid reply */
 static struct link only;
 
 static HRESULT open_fuzzed(const char *machine, struct link **out)

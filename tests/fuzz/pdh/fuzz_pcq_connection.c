@@ -50,7 +50,7 @@ static void make_calls(struct pcq_session *session, const uint8_t *data, size_t 
         const uint32_t fault = pcq_session_call(session, &call, &out);
         const bool may = !(mode & (NO_ACCOUNT | WEAK | FROM_ELSEWHERE));
         if (!fault && !may && (out.size < 4 || ndr_load_u32(out.bytes + out.size - 4) != ERROR_ACCESS_DENIED))
-            abort(); /* answered although it may not ask */
+            abort(); /* the server served a caller without permission */
         if (!fault && method == PCQ_OPEN_QUERY && out.size == NDR_HANDLE_BYTES + 4)
             memcpy(handle, out.bytes, NDR_HANDLE_BYTES);
         ndr_writer_free(&in);

@@ -35,7 +35,7 @@ static size_t identifiers(struct pcq_query *q, uint8_t about, const uint8_t *dat
     void *copy = memory_copy(data, take);
     if (!copy)
         abort();
-    /* An existing GUID would not be found by chance. */
+    /* Inserts an existing GUID, which random input would never contain. */
     GUID set;
     pcq_guid(about & 1 ? &parts_provider : &whole_provider, &set);
     for (size_t at = 0, one; (about & 2) && at + sizeof(struct pcq_identifier) <= take; at += one) {

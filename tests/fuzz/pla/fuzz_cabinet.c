@@ -36,7 +36,7 @@ static HRESULT on_bytes(void *user, size_t entry, const uint8_t *data, size_t si
 {
     struct seen *s = user;
     uint8_t sum = 0;
-    for (size_t i = 0; i < size; i++) /* that they are readable */
+    for (size_t i = 0; i < size; i++) /* checks that all bytes can be read */
         sum ^= data[i];
     s->bytes += size;
     must(s->begun && s->bytes <= cabinet_entry_at(s->c, entry)->size && (sum || !sum));
@@ -71,7 +71,7 @@ static void read_cabinet(struct file *f)
     cabinet_close(s.c);
 }
 
-/* One folder, one entry, one block. */
+/* Builds a cabinet around the block: one folder, one entry, one block. */
 static size_t around_block(const uint8_t *block, size_t size, uint8_t bits, uint8_t *out)
 {
     static const char name[] = "a\\b.txt";
@@ -98,7 +98,7 @@ static size_t around_block(const uint8_t *block, size_t size, uint8_t bits, uint
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct file *f;
-    static struct mszip mszip; /* from one input to the next, as from block to block */
+    static struct mszip mszip; /* kept from one input to the next, as it is kept from block to block */
     static uint8_t made[1 << 16], unpacked[2 * CABINET_BLOCK_MAX];
     if (!f)
         must(file_open_scratch(&f) == S_OK);

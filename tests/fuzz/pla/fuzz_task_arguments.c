@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever a value contains, a task gets the same arguments as with a harmless word in the value's place, and the value
-   in the place of the word. The input is a pattern, a value and an element, each followed by a NUL. */
+/* A value in a task's arguments is replaced with a harmless word. Whatever the value contains, the task gets the same
+   arguments in both cases, except that the value itself stands in place of the word. The input is a pattern, a value
+   and an element, each followed by a NUL. */
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
 #include "engine/pla/task.h"

@@ -45,7 +45,7 @@ static void read_field(struct rest *in, bool grouped, struct schema_field *f)
     f->guid.Data1 = of & 4 ? 1 : 0;
 }
 
-/* As the schema's reader lets tables through. */
+/* Creates only columns that the reader of schemas would accept. */
 static void read_columns(struct rest *in, struct schema_column *items, size_t count, bool sub_table)
 {
     bool grouped = false;
@@ -125,7 +125,7 @@ static void feed(struct rest in, const struct report_table *table, const struct 
     }
 }
 
-/* The table's lines with so much memory. */
+/* Creates the table with this limit of memory, and returns its lines. */
 static char *make(const struct schema_table *table, const struct event_schema *schema, struct rest events,
                   size_t memory)
 {

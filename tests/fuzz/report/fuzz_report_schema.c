@@ -70,7 +70,7 @@ static char *build_schema(const uint8_t *data, size_t size, size_t *length)
     return text;
 }
 
-/* What reading has accepted keeps to the grammar. */
+/* Checks that a schema that the reader has accepted follows the grammar. */
 static void check_schema(const struct report_schema *s)
 {
     size_t tables = 0;

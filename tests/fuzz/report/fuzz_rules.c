@@ -61,7 +61,7 @@ static char *build_rules(const uint8_t *data, size_t size, size_t *length)
         "//Item[Data = ../Item//Data/.. | translate(., {v}, 'a')]",
     };
     struct text_buffer b = {0};
-    const bool within = size && data[0] & 0x80; /* actions of a step, or anything else */
+    const bool within = size && data[0] & 0x80; /* the input is the actions of a step, not a document */
     text_buffer_add(&b, within ? "<Rules><Group name='g'><Rule name='r'><Step select='//Item'><Exists><Otherwise>"
                                : "<Rules>");
     for (size_t i = within; i < size; i++)
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         second = text_format("fuzz_rules.%u.2.tmp", (unsigned)process_own_id());
         must(first && second && !atexit(clean) && SUCCEEDED(file_store(first, report, strlen(report))));
     }
-    /* Sometimes over their own output, as writing it takes longer than everything else. */
+    /* The rules check their own output only sometimes, because writing it takes longer than everything else. */
     const bool twice = runs++ % 16 == 0;
     run_rules(rules, length, first, twice ? second : NULL);
     if (twice && file_exists(second)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies of calls on the 18 interfaces, and messages of the DCOM front process. The first two bytes select an interface
-   and a method; a body that was read is written as an answer. The input is also read as a message. */
+   and a method; a body that was read is written as a response. The input is also read as a message. */
 #include "com/remote/slots.h"
 #include "com/server/dcom_link.h"
 
