@@ -64,7 +64,7 @@ static HRESULT try(const char *set_xml, const char *collector_xml)
     return hr;
 }
 
-static void names_do_not_lead_out(void **state)
+static void names_outside_the_folder_are_rejected(void **state)
 {
     static const struct {
         const char *set, *collector;
@@ -122,7 +122,7 @@ static void names_do_not_lead_out(void **state)
 }
 
 /* An attacker who can write in the set's folder places a link where the next run writes. */
-static void links_do_not_lead_out(void **state)
+static void links_out_of_the_folder_are_rejected(void **state)
 {
     (void)state;
     scratch_link(root, "sub", "..", false);
@@ -234,8 +234,8 @@ static void folder_replaced_between_check_and_open(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names_do_not_lead_out, build, tear_down),
-        cmocka_unit_test_setup_teardown(links_do_not_lead_out, build, tear_down),
+        cmocka_unit_test_setup_teardown(names_outside_the_folder_are_rejected, build, tear_down),
+        cmocka_unit_test_setup_teardown(links_out_of_the_folder_are_rejected, build, tear_down),
         cmocka_unit_test_setup_teardown(existing_non_logs_are_kept, build, tear_down),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(folder_replaced_between_check_and_open, build, tear_down),

@@ -23,7 +23,7 @@ def write_log(name, scales, day=1, counters=None, seconds=600):
         f.write("".join(",".join(f'"{cell}"' for cell in line) + "\r\n" for line in lines))
 
 
-def exit_codes_tell_a_script():
+def exit_codes_show_the_result():
     quiet = [0.002, 20, 8000, 1e7]
     write_log("a.csv", quiet)
     for name, scales, code, words in (("same", quiet, 0, "0 much worse, 0 worse, 0 better, 0 changed"),
@@ -95,7 +95,7 @@ def main():
     random.seed(11)
     with tempfile.TemporaryDirectory(prefix="openpla-compare.", dir=os.environ.get("WINEPREFIX")) as folder:
         os.chdir(folder)
-        exit_codes_tell_a_script()
+        exit_codes_show_the_result()
         accepts_reports_and_folders_as_runs()
         a_page_shows_both_runs()
         rejects_runs_that_cannot_be_compared()

@@ -110,7 +110,7 @@ def samples_of_a_log_are_found(influx):
     check(influx.values("Committed_Bytes", MEMORY) == before, "a text log has the same values", before)
 
 
-def samples_wait_while_it_is_down(influx, program):
+def samples_wait_while_server_is_down(influx, program):
     url, port = f"http://127.0.0.1:{influx.port}/write?db=pla", influx.port
     arguments = ("-influx", url, "-si", "1", "-queue", host_path("queue"), COUNTERS[0])
     before = len(influx.values("Committed_Bytes", MEMORY))
@@ -148,7 +148,7 @@ def main():
         try:
             influx.query("CREATE DATABASE pla")
             samples_of_a_log_are_found(influx)
-            influx = samples_wait_while_it_is_down(influx, program)
+            influx = samples_wait_while_server_is_down(influx, program)
             unknown_database_is_reported(influx)
         finally:
             influx.end()

@@ -174,7 +174,7 @@ def merges_logs():
     check("its counters or their order differ" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
 
 
-def overwrites_nothing_unasked():
+def overwrites_only_on_request():
     before = read("a.csv")
     check(EXISTS in openpla(1, "relog", "early.csv", "-f", "csv", "-o", "a.csv"), "a file is not overwritten without -y")
     check("input file" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "a.csv", "-y"), "a file cannot be both input and output")
@@ -344,7 +344,7 @@ def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
     for step in (copies_equal_log, computes_values_from_raw_data, reads_and_writes_databases, selects_parts, requires_format_for_other_extensions,
-                 merges_logs, overwrites_nothing_unasked, prints_usage, describes_log, reports_log_without_values,
+                 merges_logs, overwrites_only_on_request, prints_usage, describes_log, reports_log_without_values,
                  runs_under_windows_name) + (() if EMULATOR else (interrupted_copy_is_not_a_log, shows_progress_only_on_terminal)):
         print(step.__name__, flush=True)
         step()

@@ -69,7 +69,7 @@ def is_close(text, number):
     return abs(float(text) - number) <= 1e-9 * max(1, abs(number))
 
 
-def figures_equal_logs():
+def numbers_equal_logs():
     values = [None] + [round(random.uniform(0, 100), 6) for _ in range(89)]
     values[40] = None
     written = [(random.randrange(5) * 4, random.randrange(1 << 20)) for _ in range(500)]
@@ -174,7 +174,7 @@ def reports_errors():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     random.seed(7)
-    figures_equal_logs()
+    numbers_equal_logs()
     writes_files_and_uses_general_schema()
     groups_rows_by_counter()
     reports_errors()

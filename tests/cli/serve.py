@@ -77,7 +77,7 @@ def missing_counter_keeps_others(server):
     check(missing == named >= 2 and processes >= 1, "the other counters are served", missing, processes, server.log_text())
 
 
-def totals_are_left_out(server):
+def totals_are_omitted(server):
     names = [dict(key[1]).get("name") for key in page(server).of("windows_processor_user_time_seconds_total")]
     check("0" in names and "_Total" not in names, "no _Total beside the instances", names)
 
@@ -119,7 +119,7 @@ def series_keep_their_process(server):
             process.wait()
 
 
-def values_are_those_of_typeperf(server):
+def values_equal_typeperf(server):
     """Compares a counter that does not change between the two reads."""
     before = page(server).value("windows_memory_commit_limit_bytes")
     shown = openpla(0, "typeperf", r"\Memory\Commit Limit", "-sc", "1", "-si", "0.1")
@@ -273,10 +273,10 @@ def main():
             pages_are_compressed(server)
             types_of_counters(server)
             missing_counter_keeps_others(server)
-            totals_are_left_out(server)
+            totals_are_omitted(server)
             if not EMULATOR:
                 series_keep_their_process(server)
-            values_are_those_of_typeperf(server)
+            values_equal_typeperf(server)
             no_path_serves_files(server)
             connections_are_kept(server)
             refused_client_gets_reason(server)

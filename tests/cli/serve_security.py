@@ -68,7 +68,7 @@ bearer_token_file: tokens
         server.end()
 
 
-def tokens_change_while_it_runs():
+def tokens_change_while_server_runs():
     server = Served("serve", "0", COUNTER, "-web", write("web.yml", "bearer_token_file: tokens\n"))
     try:
         check(status(server, "Bearer second") == 200, "the first token")
@@ -361,7 +361,7 @@ def main():
         tls()
         write("tokens", "second\n")
         live_page_requires_accounts()
-        tokens_change_while_it_runs()
+        tokens_change_while_server_runs()
         warns_about_public_address()
         os.chdir("/")
 

@@ -164,7 +164,7 @@ def describe_errors(text):
     return re.sub(r"\\\\[\w-]+\\", r"\\", re.sub(r" \(0x[0-9A-F]{8}\)$", "", first))
 
 
-def ends_by_itself(words):
+def exits_without_ctrl_c(words):
     """Whether the tool exits soon without Ctrl+C."""
     return words[0] != "typeperf" or ("-sc" in words and int(words[words.index("-sc") + 1]) < 3)
 
@@ -181,7 +181,7 @@ class Line:
         self.begun = time.monotonic()
         self.process = subprocess.Popen([os.path.abspath(self.words[0]), *self.words[1:]], cwd=self.folder,
                                         stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
-        self.stopped = ends_by_itself(self.words)
+        self.stopped = exits_without_ctrl_c(self.words)
 
     def files(self):
         return {os.path.relpath(os.path.join(path, name), self.folder)

@@ -81,7 +81,7 @@ static void call_of_this_process_has_its_account(void **state)
     assert_true(com_caller().in_process);
 }
 
-static void call_acts_for_its_account(void **state)
+static void call_runs_as_its_account(void **state)
 {
     const struct caller caller = com_caller();
     struct access_subject *subject;
@@ -148,7 +148,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(call_of_this_process_has_its_account, begin_call),
-        cmocka_unit_test_setup(call_acts_for_its_account, begin_call),
+        cmocka_unit_test_setup(call_runs_as_its_account, begin_call),
         cmocka_unit_test_setup(caller_token_can_start_a_process, begin_call),
         cmocka_unit_test_setup(remote_caller_has_only_an_account, begin_call),
         cmocka_unit_test_setup(unidentifiable_caller_is_rejected, begin_call),

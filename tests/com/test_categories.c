@@ -127,7 +127,7 @@ static void class_accepts_only_its_own_namespace(void **state)
 }
 
 /* The sets that ship with OpenPLA can be listed, read and run, but not changed. */
-static void system_sets_can_be_used_and_not_changed(void **state)
+static void system_sets_can_be_used_but_not_changed(void **state)
 {
     IDataCollectorSetCollection *sets =
         create(&CLSID_SystemDataCollectorSetCollection, &IID_IDataCollectorSetCollection);
@@ -416,7 +416,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {
         T(every_class_can_be_created),
         T(class_accepts_only_its_own_namespace),
-        T(system_sets_can_be_used_and_not_changed),
+        T(system_sets_can_be_used_but_not_changed),
         T(system_set_runs_with_the_kernel_session),
         cmocka_unit_test_teardown(provider_security_limits_what_a_set_enables, forget_guard),
         T(trace_session_reports_unsupported_settings),

@@ -140,7 +140,7 @@ static void assert_equal_sets(IDataCollectorSet *a, IDataCollectorSet *b)
 }
 
 /* One set from both sides: both ways to commit store the same set, and each side reads the other's changes. */
-static void both_ways_see_the_same_set(void **state)
+static void client_and_server_see_the_same_set(void **state)
 {
     static const WCHAR *const keywords[] = {L"one", L"T\x00e4glich <&> \x4e2d"};
     IDataCollectorSet *mine = set_create_runnable(), *theirs = set_at_server();
@@ -239,7 +239,7 @@ static void commit_reports_the_same_issues(void **state)
 }
 
 /* The server's error texts reach the client's process, by either kind of call. */
-static void server_error_texts_reach_the_client(void **state)
+static void server_error_messages_reach_the_client(void **state)
 {
     IDataCollectorSet *set = set_create_runnable(), *second = new_set();
     BSTR text = NULL;
@@ -606,7 +606,7 @@ static DWORD start_self(const WCHAR *mode)
 }
 
 /* The process that collects was started by the server, not by the script. */
-static void set_runs_on_after_its_script_exits(void **state)
+static void set_keeps_running_after_its_script_exits(void **state)
 {
     static const WCHAR *const ways[] = {L"die", L"quit"};
     (void)state;
@@ -691,9 +691,9 @@ int main(int argc, char **argv)
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
         T(scripts_get_their_objects_in_process),
-        T(both_ways_see_the_same_set),
+        T(client_and_server_see_the_same_set),
         T(commit_reports_the_same_issues),
-        T(server_error_texts_reach_the_client),
+        T(server_error_messages_reach_the_client),
         T(status_is_live_for_every_client),
         T(next_folder_is_computed_by_the_server),
         T(commit_keeps_the_run_number),
@@ -701,7 +701,7 @@ int main(int argc, char **argv)
         T(server_name_is_checked),
         T(namespaces_keep_their_rules),
         T(providers_cross_to_the_server),
-        T(set_runs_on_after_its_script_exits),
+        T(set_keeps_running_after_its_script_exits),
         T(flush_keeps_the_set_bound),
     };
 #undef T

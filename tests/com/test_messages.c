@@ -36,7 +36,7 @@ static void each_result_has_its_text(const char *dll, const char *prefix)
     FreeLibrary(module);
 }
 
-static void pdh_has_its_statuses(void **state)
+static void pdh_has_messages_for_its_statuses(void **state)
 {
     (void)state;
     each_result_has_its_text("openpdh.dll", "PDH_");
@@ -51,7 +51,7 @@ static void pla_has_messages_for_all_its_results(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pdh_has_its_statuses),
+        cmocka_unit_test(pdh_has_messages_for_its_statuses),
         cmocka_unit_test(pla_has_messages_for_all_its_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

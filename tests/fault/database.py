@@ -60,7 +60,7 @@ def check_restart(root):
     check("which is all that is kept" not in message, f"nothing is lost: {message}")
 
 
-def check_stop_while_away(root):
+def check_stop_without_database(root):
     log = start(root, "away")["file"]
     wait_for("two samples", lambda: len(indexes("away")) >= 2)
     postgres("kill")
@@ -87,7 +87,7 @@ def main():
     root = tempfile.mkdtemp()
     postgres("start")
     try:
-        for step in check_restart, check_stop_while_away, check_killed_host:
+        for step in check_restart, check_stop_without_database, check_killed_host:
             folder = os.path.join(root, step.__name__)
             os.mkdir(folder)
             step(folder)

@@ -61,7 +61,7 @@ def local(element):
     return element.tag.rsplit("}", 1)[-1]
 
 
-def all_fields_come_as_they_were_written():
+def all_fields_are_read_as_written():
     text = dump("XML")
     events = [e for e in ET.fromstring(text) if PROVIDER.lower() in ET.tostring(e, "unicode").lower()]
     check(len(events) == 2, "events", text)
@@ -90,7 +90,7 @@ def main():
     output = run(0, "openpla", "manifest", "add", manifest)
     check(f"Example-Typed {PROVIDER}" in output, "added", output)
     try:
-        all_fields_come_as_they_were_written()
+        all_fields_are_read_as_written()
         listed = json.loads(run(0, "openpla", "manifest", "list", "-json"))
         check({"name": "Example-Typed", "guid": PROVIDER, "manifest": manifest} in listed, "list", listed)
         shown = json.loads(run(0, "openpla", "manifest", "show", "-language", "de-DE", "-json", "example-typed"))[0]

@@ -52,7 +52,7 @@ def columns_of_csv(path):
             for at, name in enumerate(rows[0]) if at > 0}
 
 
-def values_are_those_of_relog():
+def values_equal_relog():
     subprocess.run([WRITE_LOG, "a.blg"], env=pythons.outside(), check=True)
     program("relog", "a.blg", "-f", "CSV", "-o", "a.csv", "-y")
     expected = columns_of_csv("a.csv")
@@ -122,7 +122,7 @@ def create_events():
             message(THEIRS, 10, b"xyz", START + 6 * SECOND)]
 
 
-def events_are_those_of_trace_show():
+def events_equal_trace_show():
     trace("some.etl", create_events())
     expected = [json.loads(line) for line in program("trace", "show", "some.etl", "--json").splitlines()]
     found = list(openpla.events("some.etl"))
@@ -174,10 +174,10 @@ def without_numpy():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        values_are_those_of_relog()
+        values_equal_relog()
         parts_can_be_selected()
         a_log_describes_itself()
-        events_are_those_of_trace_show()
+        events_equal_trace_show()
         many_traces_can_be_open()
         failures_are_exceptions_that_name_the_file()
         without_numpy()

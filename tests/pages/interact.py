@@ -115,7 +115,7 @@ def values_at_the_cursor(reader):
     check(reader.text(".cursor")[0] != at[0], "arrow keys move it", at)
 
 
-def zooming_concerns_all_charts(reader):
+def zooming_changes_all_charts(reader):
     before = reader.window()
     x, y, width, height = reader.box(0)
     reader.mouse("mouseMoved", x + width * 0.4, y + height / 2)
@@ -158,7 +158,7 @@ def instances_and_counters_are_selected(reader):
     check(not reader.browser.ask("document.querySelector('.panel input[type=search]').validity.valid"), "no such counter")
 
 
-def warnings_and_times_lead_to_each_other(reader):
+def warnings_and_times_link_to_each_other(reader):
     check(reader.text("#w1 .when button") == ["2021-02-28 12:00:40 to 12:00:59"], "when it was", reader.text("#w1 .when button"))
     reader.browser.ask("document.querySelector('#w1 .when button').click()")
     check(reader.window().startswith("2021-02-28 12:00:3") and " to 2021-02-28 12:01:" in reader.window(), "its time", reader.window())
@@ -247,9 +247,9 @@ def main():
             reader = Reader(browser, page)
             reader.open()
             values_at_the_cursor(reader)
-            zooming_concerns_all_charts(reader)
+            zooming_changes_all_charts(reader)
             instances_and_counters_are_selected(reader)
-            warnings_and_times_lead_to_each_other(reader)
+            warnings_and_times_link_to_each_other(reader)
             times_in_other_zones(reader)
             the_visible_range_is_csv(reader)
             complaints = [event["params"] for event in browser.events if event["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]

@@ -83,7 +83,7 @@ def a_set_traces_each_start(folder):
     check(calls_of(log).get("kernel32!CreateFileW") == 15, f"calls of three processes: {calls_of(log)}")
 
 
-def a_running_process_is_attached_to(folder):
+def running_process_is_traced(folder):
     """The XML of an imported set requests that API tracing attaches to running programs."""
     log, xml, end = (os.path.join(folder, name) for name in ("attach.etl", "attach.xml", "end"))
     openpla(0, "logman", "create", "api", "narrow", "-exe", TARGET, "-o", windows_path(log), "-f", "bin")
@@ -116,7 +116,7 @@ def main():
         every_mode_runs_as_untraced(folder)
         calls_are_logged_with_their_values(folder)
         a_set_traces_each_start(folder)
-        a_running_process_is_attached_to(folder)
+        running_process_is_traced(folder)
     print("ok")
 
 

@@ -469,7 +469,7 @@ static void answers_without_a_place(void *object, const struct row *row)
 }
 
 /* A client's NULL pointer causes an error, not a crash of the server. */
-static void null_pointers_are_answered(void **state)
+static void null_pointers_return_errors(void **state)
 {
     (void)state;
     for_every_row(answers_without_a_place);
@@ -512,7 +512,7 @@ int property_tests(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_property_has_its_default),  cmocka_unit_test(documented_defaults_match),
         cmocka_unit_test(every_property_keeps_its_value),  cmocka_unit_test(values_out_of_range_are_rejected),
-        cmocka_unit_test(null_pointers_are_answered),      cmocka_unit_test(read_only_properties_refuse_scripts),
+        cmocka_unit_test(null_pointers_return_errors),     cmocka_unit_test(read_only_properties_refuse_scripts),
         cmocka_unit_test(every_name_is_found_in_any_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

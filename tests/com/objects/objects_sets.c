@@ -91,7 +91,7 @@ static void commit_modes_are_honoured(void **state)
 }
 
 /* Validation stores nothing, and the object is not bound to a stored set. */
-static void validate_only_leaves_nothing(void **state)
+static void validate_only_stores_nothing(void **state)
 {
     IDataCollectorSet *set = new_set(), *other = new_set();
     IValueMap *map = NULL;
@@ -364,7 +364,7 @@ int set_tests(void)
 #define T(name) cmocka_unit_test_teardown(name, forget)
     static const struct CMUnitTest tests[] = {
         T(committed_set_can_be_queried),         T(commit_modes_are_honoured),
-        T(validate_only_leaves_nothing),         T(commit_reports_settings_without_effect),
+        T(validate_only_stores_nothing),         T(commit_reports_settings_without_effect),
         T(invalid_set_names_are_rejected),       T(names_invalid_as_file_names_are_kept),
         T(counter_paths_are_checked_at_commit),  T(set_is_bound_to_namespace_and_machine),
         T(query_of_missing_set_changes_nothing), T(deleted_set_can_be_committed_again),

@@ -290,7 +290,7 @@ static void children_outlive_their_parents(void **state)
 }
 
 /* C++ clients read the reason for a failed call here. */
-static void vtable_errors_carry_their_text(void **state)
+static void vtable_errors_have_a_message(void **state)
 {
     IDataCollectorSet *set = new_set();
     IErrorInfo *info = NULL;
@@ -364,7 +364,7 @@ int identity_tests(void)
         cmocka_unit_test(every_object_has_its_type_information),
         cmocka_unit_test(names_are_found_in_any_case),
         cmocka_unit_test(children_outlive_their_parents),
-        cmocka_unit_test(vtable_errors_carry_their_text),
+        cmocka_unit_test(vtable_errors_have_a_message),
         cmocka_unit_test(another_apartment_can_use_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
