@@ -31,7 +31,7 @@ import arguments
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.abspath(os.path.join(HERE, "..", ".."))
-SECONDS = 10  # of each run
+SECONDS = 10  # duration of each run
 SCHEMA = "Report.System.Diagnostics.xml"
 COUNTERS = [r"\Processor(*)\*", r"\System\*", r"\Memory\*", r"\Paging File(*)\*", r"\PhysicalDisk(*)\*",
             r"\LogicalDisk(*)\*", r"\Network Interface(*)\*", r"\Process(*)\Handle Count", r"\Process(*)\Thread Count"]

@@ -26,7 +26,8 @@ def write_file(path, text):
 
 
 class Runs:
-    """The runs of a set that created folders, each started the given number of days ago."""
+    """Creates the folders of a set's runs, and the list of these folders in the store. `days` is how long ago a run
+    started."""
 
     def __init__(self, base, space, name, root):
         self.root = root

@@ -398,7 +398,7 @@ def applies_custom_sheet():
            "recursion": '<xsl:template match="/"><xsl:apply-templates select="/"/></xsl:template>',
            "stop": '<xsl:template match="/"><xsl:message terminate="yes">no</xsl:message></xsl:template>',
            "expression": '<xsl:template match="/"><xsl:value-of select="1 +"/></xsl:template>'}
-    if EMULATOR: # with sanitizers it is stopped only after ten seconds
+    if EMULATOR: # a build with sanitizers stops this loop only after ten seconds
         bad["loop"] = ('<xsl:template match="/">' + '<xsl:for-each select="//*">' * 6 + '<xsl:value-of select="count(//*)"/>' +
                        "</xsl:for-each>" * 6 + "</xsl:template>")
     for name, text in bad.items():

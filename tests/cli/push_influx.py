@@ -23,7 +23,7 @@ MEMORY, USER, THREADS = "win_mem", "win_cpu", "win_proc"
 
 
 class Influx:
-    """influxd with its data in a folder of the test."""
+    """Runs influxd with its data in a folder of the test."""
 
     def __init__(self, program, port=None):
         with socket.socket() as one, socket.socket() as two:

@@ -85,7 +85,7 @@ def waiting(folder):
 
 
 class Push:
-    """openpla push, running until it is stopped."""
+    """Runs openpla push until it is stopped."""
 
     def __init__(self, *arguments):
         self.out = open("push.txt", "wb")

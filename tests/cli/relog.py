@@ -226,7 +226,7 @@ def start_program(err, *arguments):
 
 def interrupted_copy_is_not_a_log():
     """An interrupted relog leaves no file under the target's name, because its user would take it for the complete log
-    and delete the original. Native only, because a process can be stopped there at a chosen place."""
+    and delete the original. Only in native builds, where the test can stop a process at a chosen place."""
     write("long.csv", [HEADER])
     with open("long.csv", "a", encoding="ascii", newline="") as f:
         for i in range(200000):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tracerpt_evtx.py PROGRAM [EMULATOR]: a dump in the event log's format has, record by record, the elements and texts
+"""tracerpt_evtx.py PROGRAM [EMULATOR]: a dump in the event log's format has, record by record, the elements and strings
 of the XML dump, so that an event viewer shows the same values."""
 import os
 import shutil

@@ -91,8 +91,8 @@ def reports_errors():
 
 
 def keeps_stderr_empty():
-    """npm's perfmon gives up if there is any output on stderr; Windows' typeperf writes nothing there. Native only,
-    because Wine itself writes to stderr."""
+    """npm's perfmon gives up if there is any output on stderr; Windows' typeperf writes nothing there. Only in native
+    builds, because Wine itself writes to stderr."""
     for code, arguments in ((0, [LIMIT, "-sc", "1"]), (3, [LIMIT, r"\No Such Object\X", "-sc", "1"]),
                             (1, [r"\Memory\Nothing"]), (1, ["-cf", "no such file"]), (2, [LIMIT, "-nonsense"]),
                             (1, ["-q", "Nothing"]), (0, [LIMIT, "-sc", "1", "-o", "quiet.csv"]),
@@ -114,8 +114,9 @@ def suggests_names_for_mistyped_counters():
 
 
 def skips_late_samples():
-    """A process that was stopped for a while, as by a suspended computer, does not make up for missed samples: two
-    samples at the same time would count events twice. Native only, because a process can be stopped there."""
+    """After a process was stopped for a while, for example because the computer was suspended, it does not make up for
+    missed samples: two samples at the same time would count events twice. Only in native builds, where the test can
+    stop a process."""
     running = start("typeperf", LIMIT, "-si", "0.05", "-sc", "40", "--json")
     while len(samples := texts()[0].splitlines()) < 5:
         time.sleep(0.02)
@@ -189,7 +190,8 @@ def lists_counters():
 
 
 def interrupt_leaves_complete_file():
-    """Native only: under Wine a signal to the loader does not reach the program as Ctrl+C in a terminal does."""
+    """Only in native builds: under Wine, a signal to the loader does not reach the program as Ctrl+C in a terminal
+    does."""
     running = start("typeperf", LIMIT, "-si", "0.1", "-o", "i.blg", "-f", "BIN")
     while not os.path.exists("i.blg") or os.path.getsize("i.blg") < 1000:
         time.sleep(0.1)

@@ -93,7 +93,7 @@ class Writer:
 
 
 class Reader:
-    """Reads the body of an answer; fails beyond its end."""
+    """Reads the body of a response. A read beyond its end fails."""
     def __init__(self, data, like):
         self.bytes, self.at, self.like = data, 0, like
 

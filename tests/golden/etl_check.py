@@ -266,7 +266,7 @@ class Log:
         return [self.line] + [event.line(self) for event in self.events]
 
 
-# Making containers.
+# Functions that create containers.
 
 def header_event(pointer, mode, clock, frequency, processors, size, start):
     narrow = pointer == 4

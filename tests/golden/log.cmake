@@ -23,7 +23,7 @@ add_test(NAME golden_etl.check_made
 foreach(test blg.write etl.write etl.make log.read blg.check etl.check_written etl.check_made)
   openpla_test_properties(golden_${test})
 endforeach()
-# Removes the logs, because they have 180 MB. With `ctest -FC golden_logs` they are kept.
+# Removes the logs, because they take 180 MB. With `ctest -FC golden_logs` they are kept.
 add_test(NAME golden_log.remove COMMAND ${CMAKE_COMMAND} -E rm -rf ${_logs} ${_made})
 set_tests_properties(golden_log.remove PROPERTIES FIXTURES_CLEANUP golden_logs)
 set_tests_properties(golden_blg.write golden_etl.write golden_etl.make PROPERTIES FIXTURES_SETUP golden_logs)

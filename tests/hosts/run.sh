@@ -147,7 +147,7 @@ remove_root() {
 finish() {
     trap '' HUP INT TERM
     if [ -n "$running" ]; then
-        # unshare itself ignores other signals; with its child, all processes in the namespaces end.
+        # unshare ignores other signals. Its child is killed with it, and then all processes in the namespaces end.
         kill -KILL "$running" 2>/dev/null || true
         wait "$running" 2>/dev/null || true
     fi

@@ -238,7 +238,7 @@ def repairs_deleted_parts(prefix, package, key):
 
 
 def replaces_pla(prefix, first, second, whole):
-    """The default mode under Wine, which has no PLA of its own: OpenPLA takes its place."""
+    """Tests the default mode under Wine: OpenPLA takes the place of PLA, which Wine lacks."""
     server = PROGRAM + r"\openplasrv.exe"
     msi(prefix, "install", "/i", first)
     check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "the service runs after the install")
@@ -338,7 +338,8 @@ def installs_in_chosen_folder(prefix, first, second, before):
 
 
 def unpacked(prefix, archive, before):
-    """Installs from the zip with its script: the same programs and names, and nothing after the removal."""
+    """Installs with the script in the zip. The programs and names are the same as with the MSI, and nothing remains
+    after the removal."""
     with zipfile.ZipFile(archive) as files:
         files.extractall(prefix.drive / "Unpacked")
     folder = prefix.drive / "Unpacked" / archive.stem

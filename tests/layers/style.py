@@ -45,7 +45,7 @@ def formatter():
 
 
 def badly_formatted(command, top, paths):
-    """Returns one complaint for each file that the tool would change, with the first place."""
+    """Returns one complaint for each file that the tool would change, with the first line that differs."""
     complaints, seen = [], set()
     for at in range(0, len(paths), BATCH):
         run = subprocess.run([command, "--dry-run", "-Werror", *paths[at:at + BATCH]], cwd=top, capture_output=True,
