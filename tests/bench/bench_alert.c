@@ -117,7 +117,7 @@ int main(void)
         rules.on_crossing = looks_back;
         (void)sample_alone(query);
         (void)sample_alert(c);
-        for (int i = 0; i < ROUNDS; i++) { /* in turns, so that other load affects both */
+        for (int i = 0; i < ROUNDS; i++) { /* alternately, so that other load affects both */
             alone += sample_alone(query) / ROUNDS;
             with += sample_alert(c) / ROUNDS;
         }

@@ -3,8 +3,8 @@
    median of bursts that fill an eighth of the buffers, which does not wake the session host. It measures an event that
    a session receives, events that no session enables, and the inline test in a generated header, whose callback sets
    the tested value. The floor is a plain copy of the same bytes, with a time stamp, to a ring of the same size that
-   nobody reads. All calls go through the functions that programs call: under Wine those of openetw.dll. The session has
-   a real session host, which writes FILE (on tmpfs: /dev/shm). Then one, two and four writers run at full speed for
+   is never read. All calls go through the functions that programs call: under Wine those of openetw.dll. The session
+   has a real session host, which writes FILE (on tmpfs: /dev/shm). Then one, two and four writers run at full speed for
    SECONDS (0: skipped), with 1 MB of buffers; the number of lost events and the cost of an event are printed. bench_etw
    measures without a session host. */
 #include "engine/base/clock.h"

@@ -22,7 +22,7 @@ struct load {
     char path[1024];
     size_t counters, samples;
     struct log_counter *names;
-    struct log_cell *cells; /* 16 samples, used in turns */
+    struct log_cell *cells; /* 16 samples, used in rotation */
 };
 
 static double seconds_of_writer(const struct load *l, enum log_format format, bool flush, uint64_t *bytes)

@@ -103,7 +103,7 @@ static double list_all(const struct caller *caller, int sets)
     return seconds;
 }
 
-/* In turns, so that both run under the same load. */
+/* Alternates between the two, so that both run under the same load. */
 static void list_both(int sets, double *without, double *with)
 {
     double times[2][LISTS];

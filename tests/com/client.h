@@ -19,10 +19,10 @@
 
 enum client_way { CLIENT_IN_PROCESS, CLIENT_FACADE, CLIENT_LOCAL_SERVER };
 extern bool in_process; /* whether the objects of the four client classes are created in process */
-extern bool own_store;  /* whether no other program stores sets in the store */
+extern bool own_store;  /* true if only this program stores sets in the store */
 
-/* Returns the way that the program's only argument names: in-process, facade or local-server. For any other argument,
-   returns -1 and writes a line to stderr. */
+/* Returns the way of access that the program's only argument selects: in-process, facade or local-server. For any other
+   argument, returns -1 and writes a line to stderr. */
 int client_way_of(int argc, char **argv);
 /* Enters the multithreaded apartment. With CLIENT_IN_PROCESS, it also activates the manifest for this thread and uses a
    separate store folder. On failure, returns false and writes a line to stderr. */
@@ -58,7 +58,7 @@ void assert_message_(const char *part, const char *file, int line);
 void assert_hr_(HRESULT hr, HRESULT expected, const char *call, const char *file, int line);
 #define assert_hr(call, expected) assert_hr_(call, expected, #call, __FILE__, __LINE__)
 #define assert_ok(call)           assert_hr_(call, S_OK, #call, __FILE__, __LINE__)
-/* Compares a vtable call's error text where one is available: Wine's out-of-process calls do not carry it. */
+/* Checks the error message of a vtable call, but only in process: Wine does not pass it to another process. */
 #define assert_vtable_said(part)                                                                                       \
     do {                                                                                                               \
         if (in_process)                                                                                                \
@@ -74,7 +74,7 @@ HRESULT put(void *object, const WCHAR *name, VARIANT value); /* takes ownership 
 HRESULT call(void *object, const WCHAR *method);             /* without arguments */
 /* Compares the property, which must exist, with the expected string. */
 bool text_is(void *object, const WCHAR *name, const WCHAR *expected);
-ULONG number_of(void *object, const WCHAR *name); /* any number that fits */
+ULONG number_of(void *object, const WCHAR *name); /* of any type that fits a ULONG */
 /* Returns a reference to the dispatch interface of the object that a property or a method without arguments returns. */
 void *member(void *object, const WCHAR *name);
 /* Returns Item(index) of a collection. */

@@ -73,7 +73,7 @@ static HRESULT put_both(IDataCollectorSet *set, BSTR text, SAFEARRAY *list)
     return FAILED(hr) ? hr : IDataCollectorSet_put_Keywords(set, list);
 }
 
-/* A rejected value leaves the old one complete. */
+/* If a value is rejected, the old value stays complete. */
 static void failed_put_changes_nothing(void **state)
 {
     (void)state;

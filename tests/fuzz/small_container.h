@@ -14,7 +14,7 @@ struct small_container {
     size_t size;
 };
 
-/* Begins one with its header buffer. pointer: 4 or 8. */
+/* Begins a container with its header buffer. pointer: 4 or 8. */
 void small_begin(struct small_container *c, uint32_t mode, uint32_t pointer, uint32_t clock);
 /* Adds a buffer with these events, one after the other. `packed`: stored as literals of plain XPRESS. */
 void small_add(struct small_container *c, uint16_t processor, const uint8_t *events, size_t size, bool packed);

@@ -25,7 +25,7 @@ HRESULT wire_link_register(DWORD *cookie);
 /* Opens the link; asserts success. */
 void wire_link_open(struct wire_link *link, const IID *iid);
 void wire_link_close(struct wire_link *link);
-/* Calls the member through the proxy: reads in values from `values` and writes out values to it. */
+/* Calls the member through the proxy. `values` has the in parameters, and receives the out parameters. */
 HRESULT wire_link_call(struct wire_link *link, const struct member *member, union value *values);
 
 #endif

@@ -20,7 +20,7 @@ void rpc_disconnect(struct rpc_client *c);
 /* Sends the bytes. Returns false if the connection has ended. */
 bool rpc_send(struct rpc_client *c, const void *bytes, size_t size);
 
-/* The parameters of a request or an answer, large enough for the tests' requests. */
+/* The parameters of a request or a reply, large enough for the tests' requests. */
 struct ndr {
     uint8_t *bytes;
     size_t size, at, room;

@@ -148,7 +148,7 @@ static bool is_text(const uint8_t *units, const char *text)
     return !*text && !units[0] && !units[1];
 }
 
-/* The GUID of a counterset by its English name. */
+/* Finds the GUID of a counterset by its English name. */
 static void find_set(const char *name, uint8_t guid[16])
 {
     static uint8_t all[256 * 16];
@@ -398,7 +398,7 @@ static void invalid_requests_fail_separately(void **state)
         assert_int_not_equal(call(PCQ_ENUMERATE_INSTANCES), 0);
         reconnect();
     }
-    /* 4 GB of identifiers that are not sent. */
+    /* Announces 4 GB of identifiers, but does not send them. */
     open_query(handle, 0);
     begin();
     ndr_put(&in, handle, 20);

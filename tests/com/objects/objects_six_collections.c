@@ -137,7 +137,7 @@ static void *collection_fill(const struct collection_kind *k, LONG count)
     return collection;
 }
 
-/* Returns the marks as digits, such as 123. A script counts from zero. */
+/* Returns the marks as digits, such as 123. Indexes begin at zero, as in scripts. */
 static ULONG collection_marks(const struct collection_kind *k, void *collection)
 {
     ULONG all = 0;

@@ -24,7 +24,7 @@ static void refuses_text(void *object, const WCHAR *name, const WCHAR *text, HRE
     assert_message(why);
 }
 
-/* Names and strings that would create files that cannot be opened, or logs that cannot be found. */
+/* With such names and strings, files could not be opened, or logs could not be found. */
 static void invalid_strings_are_rejected(void **state)
 {
     IDataCollectorSet *set = new_set();

@@ -87,8 +87,8 @@ static void *query(void *object, REFIID iid)
     return out;
 }
 
-/* A client that keeps objects in a table by their IUnknown pointer could not find them again if an object had
-   several. */
+/* Clients keep objects in tables by their IUnknown pointers. If an object had several such pointers, a client could not
+   find it again. */
 static void one_object_has_one_identity(void **state)
 {
     struct sample_of_kind samples[KINDS];
@@ -289,7 +289,7 @@ static void children_outlive_their_parents(void **state)
     release(collector);
 }
 
-/* C++ clients read the reason for a failed call here. */
+/* C++ clients read the reason for a failed call from IErrorInfo. */
 static void vtable_errors_have_a_message(void **state)
 {
     IDataCollectorSet *set = new_set();

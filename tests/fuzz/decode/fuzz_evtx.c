@@ -40,7 +40,7 @@ static void check_chunk(const uint8_t *chunk)
     }
 }
 
-/* The header, then whole chunks. */
+/* The dump must consist of the header and whole chunks. */
 static HRESULT check_bytes(void *context, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;

@@ -35,7 +35,7 @@ static void clean_up(void)
     (void)folder_delete(folder);
 }
 
-/* A folder with one manifest, and the path of its index. */
+/* Creates a folder with one manifest, and sets the path of its index. */
 static void prepare(void)
 {
     char name[64];

@@ -55,7 +55,7 @@ static size_t payload(struct choices *in, uint8_t *out)
     return 4 * words - (words != 0 ? next(in) % 4 : 0);
 }
 
-/* S_FALSE: the input has ended. */
+/* Returns S_FALSE if the input has ended. */
 static HRESULT give(struct choices *in, uint64_t number, HRESULT (*take)(void *context, const struct trace_event *e),
                     void *context)
 {

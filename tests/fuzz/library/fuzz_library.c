@@ -44,7 +44,7 @@ static void store_text(const uint8_t *data, size_t size)
     memory_free(text);
 }
 
-/* A rate, and a wildcard whose second instance comes later. */
+/* Creates a log with a rate and a wildcard counter, whose second instance appears later. */
 static char *make_binary(size_t *size)
 {
     static const struct log_counter counters[] = {
@@ -70,7 +70,7 @@ static char *make_binary(size_t *size)
     return bytes;
 }
 
-/* Patches of `data`: u16 position, u8 value. */
+/* Applies the patches in `data` (u16 position, u8 value) to a valid log, and stores it. */
 static void store_binary(const uint8_t *data, size_t size)
 {
     static char *whole;
@@ -111,7 +111,7 @@ static void check_reason(openpla_result result)
     must(result < 0 && strstr(openpla_error(), path));
 }
 
-/* The sum of the times, and the number of samples. */
+/* Returns the sum of the times, and in *samples the number of samples. */
 static uint64_t read_samples(openpla_log *log, size_t *samples)
 {
     const struct openpla_sample *sample;

@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* One event of every header type, `number` in its stamp. */
+/* Writes one event of every header type. Its stamp contains `number`. */
 static size_t put_events(uint8_t *at, uint64_t number)
 {
     static const struct {

@@ -21,7 +21,7 @@ static void must(bool right)
         abort();
 }
 
-/* Copies as relog does; false when `from` is no log. */
+/* Copies as relog does. Returns false if `from` is not a log. */
 static bool copy(const char *from, const char *to, bool damaged)
 {
     struct log_reader *in;

@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct catalogue c = {.functions = &functions};
     struct remote_objects *all = NULL;
     struct source source = {0};
-    setenv("OPENPLA_SAMPLE_LIMIT", "0", 1); /* on this thread */
+    setenv("OPENPLA_SAMPLE_LIMIT", "0", 1); /* calls are made on this thread */
     remote_computer_links(&fuzzed);
     only.kind = &fuzzed;
     if (!size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any calls of an MS-PCQ client, in any order, with any identifiers. The input is a sequence of calls: a byte for the
-   method, a byte for its subject, and for identifiers a length and bytes. Answers are written to memory of exactly the
+   method, a byte for its subject, and for identifiers a length and bytes. Replies are written to memory of exactly the
    offered size, so that a byte too many is detected. */
 #include "engine/pdh/remote/pcq_internal.h"
 #include "tests/unit/pcq_fixture.h"

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (element > all + size)
         element = all + size;
     struct texts wanted = {0}, got = {0};
-    /* An empty element is left out. */
+    /* An empty element is omitted. */
     if (*element && !memchr(all, WORD[0], size) && !memchr(all, ELEMENT[0], size)) {
         arguments(pattern, WORD, word, &wanted);
         arguments(pattern, value, element, &got);

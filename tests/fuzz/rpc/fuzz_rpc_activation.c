@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Activation properties: requests to the server, and answers to the client. A valid request or answer, partly
+/* Activation properties: requests to the server, and replies to the client. A valid request or reply, partly
    overwritten with bytes of the input, reaches deeper code than arbitrary bytes. */
 #include "engine/base/memory.h"
 #include "engine/rpc/orpc/objects.h"

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SPNEGO = 1, INITIATOR = 2, CHANGED = 4 };
 
-/* Length, token; the other side's tokens are dropped. */
+/* The input is a sequence of tokens, each after its length. The tokens that `a` returns are dropped. */
 static void whole_tokens(struct auth_context *a, const uint8_t *data, size_t size)
 {
     while (size >= 2) {

@@ -67,7 +67,7 @@ static void exchange(struct rpc_connection *c, struct rpc_client *client)
     }
 }
 
-/* Calls: interface, opnum, length, stub. */
+/* The input is a sequence of calls: interface, opnum, length, stub. */
 static void signed_calls(struct rpc_connection *c, struct rpc_client *client, const uint8_t *data, size_t size)
 {
     const GUID *const iids[] = {&orpc_iid_scm_activator, &orpc_iid_activation, &orpc_iid_rem_unknown, &made_up_iid};

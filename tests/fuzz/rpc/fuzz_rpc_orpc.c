@@ -60,7 +60,7 @@ static void write_body(struct ndr_writer *w, const uint8_t *data, size_t size, c
             ndr_write_u8(w, data[i]);
 }
 
-/* Interface and account, opnum, object, length, body. */
+/* Makes one call from the input: interface and account, opnum, object, length, body. */
 static size_t one_call(const uint8_t *data, size_t size)
 {
     const GUID *const iids[] = {&made_up_iid, &orpc_iid_rem_unknown2, &orpc_iid_object_exporter, &dispatch_iid,
