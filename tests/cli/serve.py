@@ -92,8 +92,8 @@ def serves_total_on_request():
 
 
 def series_keep_their_process(server):
-    """Of two processes with one name, the second keeps its labels when the first exits, and an exited one leaves no
-    series."""
+    """If two processes have the same name and the first one exits, the second one keeps its labels. An exited process
+    has no series."""
     shutil.copy(shutil.which("sleep"), "served_sleep")
     name, handles = "served_sleep", "windows_process_handles"
     first = subprocess.Popen([os.path.abspath(name), "1000"])

@@ -88,7 +88,7 @@ class Prometheus:
 
 
 class Target:
-    """openpla serve as a Prometheus job."""
+    """Runs openpla serve as a Prometheus job."""
 
     def __init__(self, job, *arguments, port=0, more="", command=None, environment=None):
         self.job, self.arguments, self.more = job, arguments, more
@@ -170,8 +170,8 @@ def killed_target_returns(prometheus, target):
 
 
 def renewed_certificate_loses_no_scrape(prometheus, target):
-    """The kept connection of Prometheus is closed without an answer, and Prometheus repeats the request on a new
-    one."""
+    """The persistent connection of Prometheus is closed without a response, and Prometheus repeats the request on a new
+    connection."""
     scraped = f"count_over_time(up{{job='{target.job}'}}[5m])"
     begun = time.time()
     copy_certificate("renewed", "used")

@@ -207,7 +207,7 @@ class KeptConnection:
         self.socket = context_for(trusted, client).wrap_socket(socket.create_connection(("127.0.0.1", server.port), PATIENCE), server_hostname="127.0.0.1")
 
     def request_status(self):
-        """Returns the status; None if the connection was closed without any answer."""
+        """Returns the status; None if the connection was closed without a response."""
         answer = b""
         try:
             self.socket.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -252,7 +252,7 @@ def client_hello():
 
 
 def hostile_handshakes():
-    """Bytes that are not a handshake, or only half of one, end only their own connection."""
+    """If a client sends something other than a handshake, or only half of one, only its own connection ends."""
     copy_certificate("server", "used")
     server = tls_server()
     first = client_hello()
@@ -267,7 +267,7 @@ def hostile_handshakes():
             bad.append(bytes(mutated[:chance.randrange(1, len(mutated) + 1)]))
         for bytes_sent in bad:
             check(server.raw(bytes_sent) is None, "no page", bytes_sent[:60])
-        # Slow clients: one byte each, and an incomplete hello.
+        # Each of these slow clients sends only the beginning of a hello.
         slow = [socket.create_connection(("127.0.0.1", server.port), PATIENCE) for _ in range(6)]
         for i, s in enumerate(slow):
             s.sendall(first[:1 + i * len(first) // 7])

@@ -67,7 +67,7 @@ def main():
         read_log(first["file"], 2)
         wait_for("it collects", lambda: os.path.exists(os.path.join(root, BACK + "_000002.csv")))
         check(not processes("openplahost", DOWN), "the other one stays down")
-        # No client runs now, and the service must keep the session alive: the start is 13 s away.
+        # No client runs now, and the scheduled start is 13 s away. Until then the service must keep the session alive.
         due = int(time.time()) + 15
         commit(TIMED, root, "<Schedule><StartDate>1/1/2020</StartDate><StartTime>"
                + time.strftime("%H:%M:%S", time.localtime(due)) + "</StartTime><Days>127</Days></Schedule>")

@@ -63,7 +63,7 @@ def kill_provider(log):
 def provider_and_server(folder):
     log = os.path.join(folder, NAME + ".etl")
     run_script("start", NAME, windows_path(folder))
-    run_script("change", NAME)  # to each step's level
+    run_script("change", NAME)  # changes the set's level to that of the steps
     hosts = processes("openplahost", NAME)
     kill_provider(log)
     check(run_client("state", NAME)["status"] == "1", "the set continues without the killed event provider")

@@ -98,7 +98,7 @@ def autosession_begins(script, name, folder):
     answers = run_script(script, "booted", name)
     check(answers["session"] == "0" and answers["listed"] == "1", f"{script}: it began at once: {answers}")
     restart_prefix()
-    write()  # started by the first process that traces
+    write()  # the first process that traces starts the autosession
     run_script(script, "change", name)
     answers = run_script(script, "booted", name)
     check(answers["status"] == "4" and answers["timer"] == "1", f"{script}: it stays as it was committed: {answers}")

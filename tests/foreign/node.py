@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""node.py BIN CACHE EMULATOR...: node.exe for Windows, a third-party program, is started by `openpla run`, and our
-session's file has the events of its event providers and of its child. Fetches node from npm into CACHE. BIN is the
-build's folder of programs. It is not part of the ordinary tests, because it needs the network."""
+"""node.py BIN CACHE EMULATOR...: node.exe for Windows, a third-party program, is started by `openpla run`. The file of
+our session has the events of node's event providers and of its child process. Fetches node from npm into CACHE. BIN is
+the build's folder of programs. It is not part of the ordinary tests, because it needs the network."""
 import collections
 import glob
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Folder actions in a script (folders.vbs). The folders of two runs contain their reports and a cabinet of all files;
-files that were added later, and a foreign folder, still exist. Also runs examples/folders.vbs twice; the latest three
-runs are kept. Otherwise retention would delete a user's data, or fill the disk."""
+"""Runs a script with folder actions (folders.vbs). The folders of two runs contain their reports and a cabinet of all
+files; files that were added later, and a foreign folder, still exist. Also runs examples/folders.vbs twice; the latest
+three runs are kept. Otherwise retention would delete a user's data, or fill the disk."""
 import os
 import shutil
 import sys

@@ -319,7 +319,7 @@ def main():
     root = tempfile.mkdtemp(prefix="openpla-soak-")
     definitions = {}
     try:
-        for i in range(o.sets):  # every second one with segments
+        for i in range(o.sets):  # every second set has segments
             definitions[f"soak-set-{i}"] = commit(f"soak-set-{i}", root, "<Segment>-1</Segment>" if i % 2 else "",
                                                   "<SegmentMaxRecords>7</SegmentMaxRecords>" if i % 2 else "")
         definitions["soak-cycle"] = commit("soak-cycle", root)
