@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """bench_config.py PROGRAM [ROWS [EMULATOR...]]: measures processor time and peak memory of "openpla config" on
 configurations of ROWS rows (default: a million), compared with a plain parse of the same file by expat in the same run.
-With an emulator, the memory includes the emulator but not its other processes. Needs three times the size of the files, a
-gigabyte for a million rows, in the folder for temporary files."""
+With an emulator, the memory includes the emulator but not its other processes. Needs three times the size of the files,
+a gigabyte for a million rows, in the folder for temporary files."""
 import os
 import subprocess
 import sys

@@ -140,7 +140,7 @@ def main():
         if not APIS and shutil.which("pmlogger"):
             with open(os.path.join(peer, "conf"), "w", encoding="ascii") as file:
                 file.write("log mandatory on 1 sec { " + " ".join(METRICS) + " }\n")
-            names = os.path.join(peer, "names")  # a private name space; pcp creates its own only when its services start
+            names = os.path.join(peer, "names")  # private, because pcp creates one only when its services start
             subprocess.check_call(["/usr/lib/pcp/bin/pmnsmerge", "-a"] + [
                 f"/var/lib/pcp/pmns/root_{part}" for part in ("root", "linux", "pmcd")] + [names])
             environment = dict(os.environ, PMNS_DEFAULT=names, PCP_RUN_DIR=peer, PCP_LOG_DIR=peer, PCP_TMP_DIR=peer)

@@ -142,7 +142,7 @@ def check_disk_space_and_clock(store):
 
 def check_host_os(store):
     expect_finding(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
-    expect_finding(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # the complete name, as UTF-8
+    expect_finding(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # complete, in UTF-8
     reported = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=600,
                               env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
     check(b"Nowhere\\u001b]0;/Land" in reported and b"\x1b" not in reported, "control characters are escaped", reported)
@@ -210,7 +210,7 @@ def check_sessions():
     kill_session_host()
     expect_finding(examine(), "session-dead", "Left Behind")
     subprocess.run([*EMULATOR, SESSION, "stop", "Left Behind"], stdin=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False, timeout=600)  # the killed session host process cannot respond
+                   stderr=subprocess.DEVNULL, check=False, timeout=600)  # the killed process cannot respond
     check("session-dead" not in examine(), "a stopped session is no longer reported")
 
 

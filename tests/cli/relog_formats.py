@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """relog_formats.py PROGRAM [EMULATOR]: other programs can read the log copies that PROGRAM (openpla.exe) writes as
-relog. They find the values that a CSV copy has. These programs are promtool (Debian: prometheus) and npm's apache-arrow (npm install
-apache-arrow) in the node_modules that OPENPLA_ARROW names. If one is missing, its part is skipped (exit code 77)."""
+relog. They find the values that a CSV copy has. These programs are promtool (Debian: prometheus) and npm's apache-arrow
+(npm install apache-arrow) in the node_modules that OPENPLA_ARROW names. If one is missing, its part is skipped (exit
+code 77)."""
 import csv
 import datetime
 import json

@@ -300,7 +300,8 @@ def hostile_handshakes():
                     answer += more
             except ConnectionError:
                 pass
-            check(len(answer) < 1000, "no page for a modified record", len(answer))  # the client gets only an alert and session tickets
+            # The client gets only an alert and session tickets.
+            check(len(answer) < 1000, "no page for a modified record", len(answer))
         check(fetch(server, "server", Cookie="x" * 9000) == 431, "too long headers are refused")
         check(fetch(server, "server") == 200, "the server still answers at the end")
     finally:

@@ -332,8 +332,8 @@ def reports_corrupt_trace():
 
 
 def interrupt_leaves_no_part():
-    """In native builds, Ctrl+C and SIGTERM leave no part of a dump, neither under the given name nor beside it, and do not
-    change an existing file."""
+    """In native builds, Ctrl+C and SIGTERM leave no part of a dump, neither under the given name nor beside it, and do
+    not change an existing file."""
     trace("long.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i) for i in range(30000)])
     for how in (signal.SIGINT, signal.SIGTERM):
         with open("old.csv", "w", encoding="ascii") as f:

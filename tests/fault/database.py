@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """If a database is killed and restarted during a run, it still gets all samples of the time between, and other logs are
-not delayed. If the database is unavailable, Stop completes and the run reports the loss. A killed set host process loses at
-most one uncommitted sample. Otherwise a user would lose samples without a message."""
+not delayed. If the database is unavailable, Stop completes and the run reports the loss. A killed set host process
+loses at most one uncommitted sample. Otherwise a user would lose samples without a message."""
 import os
 import shutil
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""If the server is killed, all runs continue. The next client gets a new server, even if the service was restarted in the
-meantime and Wine's rpcss does not return it. The new server reports the set as running and can stop it. Otherwise a
+"""If the server is killed, all runs continue. The next client gets a new server, even if the service was restarted in
+the meantime and Wine's rpcss does not return it. The new server reports the set as running and can stop it. Otherwise a
 crash of the server would end all collections, or nobody could stop them."""
 import shutil
 import tempfile

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Processes are killed while a set with a trace collector runs. A killed event provider loses only events that it did
-not write; a killed server loses nothing. If the set host process is killed, the supervisor stops its session, which would
-otherwise fill the disk and keep its name in use. In each case the log is complete; otherwise a user would lose
+not write; a killed server loses nothing. If the set host process is killed, the supervisor stops its session, which
+would otherwise fill the disk and keep its name in use. In each case the log is complete; otherwise a user would lose
 events."""
 import os
 import re

@@ -304,7 +304,8 @@ def samba_tests(server):
         credentials.set_workstation("W")
         credentials.set_kerberos_state(DONT_USE_KERBEROS)
         binding = f"ncacn_ip_tcp:127.0.0.1[{server.port},{options}]"
-        first = mgmt.mgmt(binding, parameters, credentials)  # Samba's client can authenticate on an interface that it knows
+        # Samba's client can authenticate on an interface that it knows.
+        first = mgmt.mgmt(binding, parameters, credentials)
         return base.ClientConnection(binding, (iid, 0), lp_ctx=parameters, basis_connection=first)
 
     def result_or_exception(what):

@@ -40,7 +40,8 @@ EVENTS = 100                  # events of one run of the event provider
 KINDS = ("set host", "server", "session host", "traced program", "script", "event provider")
 PATIENCE = 45                 # s; if the service has not restarted a set until then, the campaign does
 SCHEDULE_LATE = 30            # s
-ALREADY = (0x80300104 & 0xFF, 0x803000AA & 0xFF, 0x8004131F & 0xFF)  # exit codes: the set is already stopped, or already runs
+# Exit codes if the set is already stopped, or already runs.
+ALREADY = (0x80300104 & 0xFF, 0x803000AA & 0xFF, 0x8004131F & 0xFF)
 begun = time.monotonic()
 
 

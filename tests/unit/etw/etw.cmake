@@ -51,7 +51,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
     list(APPEND sources ${files})
   endforeach()
   list(FILTER sources EXCLUDE REGEX "/definitions_api\\.c$") # needs all of TDH; see tsan_definitions.c
-  foreach(file event_schema event_values payload_filter source_text value_text wpp/tmf_text) # payload filters need these
+  foreach(file event_schema event_values payload_filter source_text value_text wpp/tmf_text) # for payload filters
     list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/etw/decode/${file}.c)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
