@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests events for Windows' event log up to the API calls that write them, because Wine delivers them to nobody. With a
-   wrong channel, keyword or field, an administrator would never see an event, or see it without its set's name. */
+/* Tests the events for Windows' event log. Wine delivers them to nobody, so the tests check the arguments of the API
+   calls that write them. With a wrong channel, keyword or field, an administrator would never see an event, or see it
+   without its set's name. */
 #include "engine/base/memory.h"
 #include "engine/base/windows_services.h"
 
@@ -88,7 +89,7 @@ static void event_has_its_fields(void **state)
     assert_int_equal(seen.event.Channel, 16);
     assert_true(seen.event.Keyword == 0x8000000000000000u);
     assert_int_equal(seen.count, 3);
-    assert_int_equal(seen.data[0].size, sizeof text); /* with its terminator */
+    assert_int_equal(seen.data[0].size, sizeof text); /* including the terminator */
     assert_memory_equal(seen.data[0].bytes, text, sizeof text);
     assert_int_equal(seen.data[1].size, sizeof number);
     assert_memory_equal(seen.data[1].bytes, &number, sizeof number);

@@ -58,7 +58,7 @@ static void entries_are_evaluated_in_order(void **state)
         {"D:(OA;;FR;;;WD)", READ, READ},
         {"D:(XA;;FA;;;WD;(1==1))(A;;FR;;;WD)", READ, READ},
         {"D:(XD;;FR;;;WD;(1==2))(A;;FA;;;WD)", ALL & ~READ, ALL & ~READ},
-        /* Accounts of other machines and domains are accepted, and match no account here. */
+        /* SIDs of other machines and domains are valid, but match no account of this computer. */
         {"O:S-1-5-21-7-7-7-500D:(A;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
         {"D:(D;;FA;;;S-1-5-21-7-7-7-1001)(A;;FR;;;WD)", READ, READ},
         {"D:(A;;FA;;;EA)(A;;FR;;;WD)", READ, READ},
@@ -94,7 +94,7 @@ static void owners_can_always_change_the_descriptor(void **state)
     assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)") & (OWN | 1), OWN | 1);
     assert_int_equal(granted_to(&c.user, "O:BAD:(A;;0x1;;;WD)"), 1);
     assert_int_equal(granted_to(&c.user, "O:S-1-5-21-7-7-7-500D:(A;;0x1;;;WD)"), 1);
-    if (!os_is_wine()) /* Wine does not support that account */
+    if (!os_is_wine()) /* Wine does not support the account OW (owner rights) */
         assert_int_equal(granted_to(&c.administrator, "O:BAD:(A;;0x1;;;WD)(A;;0x2;;;OW)"), 3);
     callers_close(&c);
 }

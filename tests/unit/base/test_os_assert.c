@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions. A test build ends a process when an invariant does not hold, with a line and an exit code and without
-   waiting for input; an installed build does not evaluate assertions. */
+/* Assertions. In a test build, a failed assertion prints a line and ends the process with an exit code, without waiting
+   for input. An installed build does not evaluate assertions. */
 #include "engine/base/assert.h"
 #include "engine/base/debug_trace.h"
 #include "tests/unit/child_process.h"

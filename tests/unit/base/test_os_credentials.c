@@ -56,7 +56,7 @@ static void secret_is_kept_until_it_is_deleted(void **state)
     assert_int_equal(secret_delete(other), S_OK);
 }
 
-/* Keys are read from files: a key that is a path must not read or delete any file. */
+/* Keys come from files. If a key is a path, the calls must not read or delete the file at that path. */
 static void invalid_keys_access_no_file(void **state)
 {
     static const char *const none[] = {"",
@@ -200,7 +200,7 @@ static void service_accounts_are_recognised_by_name(void **state)
     assert_false(account_is_service("OTHER\\SYSTEM", &is_system));
 }
 
-/* Compilers remove a last write before a free unless it is protected. */
+/* Compilers may remove a write to memory that is not read again. The wipe must happen anyway. */
 static void wiped_memory_is_zero(void **state)
 {
     char room[] = "a password";

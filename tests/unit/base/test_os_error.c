@@ -18,7 +18,7 @@
 #undef RESULT_TEXT
 #endif
 
-/* Asserts that the result has a message in words, without a full stop, that no other result has. */
+/* Asserts that the result has a message in words, without a full stop. No other result may have the same message. */
 static void assert_has_text(const char *name, HRESULT hr)
 {
     static const char *seen[128];

@@ -116,7 +116,7 @@ static void full_disk(void **state)
     char *path = in_folder("full.bin"), *text, record[600];
     uint64_t size;
 
-    /* Like a full disk, the system writes the part that fits below the limit, and then fails. */
+    /* as on a full disk, the system writes the part that fits below the limit, and then fails */
     memset(record, 'r', sizeof(record));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &unlimited);
@@ -202,7 +202,8 @@ static void store_replaces_the_whole_file(void **state)
     memory_free(path);
 }
 
-/* A cleanup after killed writers may delete the temporary file: then the call fails and stores nothing. */
+/* If another process deletes the temporary file (to clean up after killed writers), the call fails and stores
+   nothing. */
 static void store_fails_if_temporary_file_is_deleted(void **state)
 {
     char *path = in_folder("taken.xml");
@@ -247,7 +248,8 @@ static void store_while_read(void **state)
     assert_true(clock_monotonic_ms() - start < PATIENCE_MS);
     file_close(reader);
     char *text = scratch_read(path);
-    /* Under Wine, a replaced file must not be open in any process: after the wait, the file is unchanged. */
+    /* Wine cannot replace a file while a process has it open. The call then waits, fails, and leaves the file
+       unchanged. */
     assert_string_equal(text, SUCCEEDED(hr) ? "new" : "old");
 #ifdef _WIN32
     if (FAILED(hr))
@@ -595,8 +597,8 @@ static void root_path_must_be_a_folder(void **state)
 }
 
 #ifndef _WIN32
-/* Attacks the time between the check of a folder and the creation of a file in it: a thread repeatedly replaces a
-   folder of the run with a link that leads out, and restores it. */
+/* Attacks in the time between the check of a folder and the creation of a file in it. A thread repeatedly replaces a
+   folder of the run with a link that leads out, and then restores the folder. */
 static atomic_bool exchanging;
 
 /* Moves away a file that the other thread created under the name `to`; it would block all later renames. */
@@ -626,8 +628,8 @@ static void *exchange(void *base)
     return NULL;
 }
 
-/* A forked child has its parent's files open until it executes its program; a file that the parent closed is
-   nevertheless free to open. */
+/* A forked child keeps its parent's files open until it executes its program. Even so, a file that the parent closed
+   must be free: the parent can open it again at once. */
 static void closed_file_is_free_despite_forked_child(void **state)
 {
     char *path = in_folder("inherited");
@@ -661,7 +663,8 @@ static void replaced_folder_does_not_lead_outside(void **state)
     scratch_link(base, "link", "../elsewhere", false);
     atomic_store(&exchanging, true);
     assert_int_equal(pthread_create(&thread, NULL, exchange, base), 0);
-    /* Repeats until a replacement happened at the critical point, also on a busy machine. */
+    /* Repeats until the folder was replaced between check and creation at least once; on a busy machine, this takes
+       more tries. */
     for (int i = 0; i < TRIES || ((opened == 0 || refused == 0) && i < 100 * TRIES); i++) {
         char *name = text_format("in/f%d/x", i), *place = text_format("%s/in/f%d", base, i);
         if (SUCCEEDED(folder_create_below(base, place)) && SUCCEEDED(open_below(base, name, FILE_REPLACE)))

@@ -17,7 +17,7 @@ static int64_t at(int year, int month, int day, int hour, int minute, int second
     return clock_from_calendar(&t);
 }
 
-/* Samples need correct dates: compares known days, and every day for 800 years. */
+/* Samples need correct dates. Checks some known dates, and every day of 800 years against a simple calendar. */
 static void calendar(void **state)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -62,7 +62,7 @@ static void time_zone(void **state)
     assert_non_null(name);
     assert_true(*name);
 #ifdef _WIN32
-    if (!os_is_wine()) { /* uses the machine's own zone: both of its biases are checked */
+    if (!os_is_wine()) { /* the zone is the machine's own: checks its current bias */
         TIME_ZONE_INFORMATION zone;
         DWORD now = GetTimeZoneInformation(&zone);
 
@@ -412,7 +412,7 @@ static void *other_thread(void *unused)
 }
 #endif
 
-/* One client's error is never shown to another client, and a lock counts every entry. */
+/* One thread never gets another thread's error message, and threads that count under a lock lose no increment. */
 static void threads(void **state)
 {
 #ifdef _WIN32

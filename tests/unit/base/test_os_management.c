@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversion of WMI's VARIANTs to strings: values of this host OS's classes, and values that other classes can have. */
+/* Conversion of WMI's VARIANTs to strings. The tests use values that this host OS's classes have, and types that only
+   other classes use. */
 #include "engine/base/memory.h"
 #include "engine/base/win32/management_value.h"
 
@@ -139,7 +140,7 @@ static void types_unknown_to_wmi_are_rejected_by_name(void **state)
     assert_int_equal(m.texts.count, 0);
 }
 
-/* Tests an embedded object; any object of this host OS can be one. */
+/* An embedded object is shown in MOF. The test embeds an ordinary object of this host OS. */
 static void embedded_object_is_shown_in_mof(void **state)
 {
     struct management_value m = {.name = NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TCP connections: a server's last answer arrives even if the client continues to send, and errors state a reason on
-   which a user can act. */
+/* TCP connections. A server's last answer arrives even if the client is still sending, and an error gives the user a
+   reason to act on. */
 #include "engine/base/network.h"
 #include "engine/base/thread.h"
 #include "tests/unit/scratch_folder.h"

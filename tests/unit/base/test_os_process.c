@@ -374,7 +374,7 @@ static void section_is_shared(void **state)
     memory_free(name);
 }
 
-/* A process that requests a new channel gets an error if another process created one under its name. */
+/* If another process already created a channel with the same name, the creation of a new channel fails. */
 static void existing_name_is_rejected(void **state)
 {
     char *name = named("planted");
@@ -443,7 +443,7 @@ static void events(void **state)
     }
     assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
     assert_int_equal(code, 0);
-    signal_set(pong); /* a set event counts even if the process has exited in the meantime */
+    signal_set(pong); /* an event stays set, even if the other process has exited in the meantime */
     assert_int_equal(signal_wait_or_process(pong, p, 0), S_OK);
     assert_int_equal(signal_wait_or_process(pong, p, 0), E_ABORT);
     process_close(p);
@@ -586,7 +586,7 @@ static void lasting_section_outlives_its_processes(void **state)
     assert_int_equal(section_open(&there, 200000, &s), S_OK);
     assert_int_equal(((int *)section_memory(s))[0], 0);
     assert_int_equal(((int *)section_memory(s))[40000], 42);
-    assert_int_equal(section_open(&there, 200001, &second), E_INVALIDARG); /* nobody reads beyond its end */
+    assert_int_equal(section_open(&there, 200001, &second), E_INVALIDARG); /* the section is only 200,000 bytes long */
     assert_int_equal(section_open(&fresh, 200000, &second), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(section_open(&made, 200000, &second), S_OK);
     ((int *)section_memory(second))[1] = 7;
@@ -637,7 +637,7 @@ static void truncated_section_is_extended_again(void **state)
              *text = host_shell(command);
         words[0] = round ? 41 : words[0];
         assert_string_equal(text, "short\n");
-        assert_int_equal(words[40000], 0); /* read before it is written */
+        assert_int_equal(words[40000], 0); /* reads the lost part before writing to it */
         words[40000] = 42;
         assert_int_equal(others[40000], 42);
         assert_int_equal(others[0], round ? 41 : 0);
@@ -682,7 +682,8 @@ static void mutex_of_killed_process_is_free(void **state)
     memory_free(name);
 }
 
-/* A process with event providers learns which ETW session host has exited, even among the maximum number of hosts. */
+/* A process with event providers learns which ETW session host has exited, even if it waits for the maximum number of
+   hosts. */
 static void end_of_one_process_of_many_is_reported(void **state)
 {
     enum { KEPT = 2 };
@@ -726,7 +727,8 @@ static void end_of_one_process_of_many_is_reported(void **state)
     memory_free(name);
 }
 
-/* An event that is incomplete because its thread was terminated must not delay others while the process lives. */
+/* A thread may be terminated before it completes an event. That event must not delay others as long as the process
+   lives. */
 static void threads_of_processes_are_distinguished(void **state)
 {
     const uint32_t id = process_own_id();

@@ -189,7 +189,7 @@ static void walk_finds_all_values_of_a_key(void **state)
         keys = 2;
     }
     assert_int_equal(registry_key_at(key, keys, e), S_FALSE);
-    /* Deletion of the key ends the walk, with an error that names it. */
+    /* If the key is deleted, the walk ends with an error that names the key. */
     assert_int_equal(registry_key_at(key, 0, e), S_OK);
     assert_int_equal(registry_delete(path), S_OK);
     HRESULT hr = registry_value_at(key, 0, e);
@@ -219,7 +219,7 @@ static void each_view_has_its_own_keys(void **state)
     registry_close(in_view(false, "", S_OK));
     memory_free(path);
 #ifdef _WIN32
-    /* Wine can reach no remote registry; Windows would search for the computer, which takes long. */
+    /* Wine cannot reach a remote registry. Windows would spend a long time searching for the computer. */
     if (!os_is_wine())
         return;
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rename that replaces nothing, on every file system. Otherwise a cabinet could overwrite a user's file that was
-   created just before the rename. */
+/* A rename never replaces a file, on any file system. If it did, a cabinet could overwrite a file that a user created
+   just before the rename. */
 #include "engine/base/memory.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/rename_ways.h"
@@ -56,7 +56,7 @@ static void select_rename_way(int way)
 #ifndef _WIN32
     rename_way = (enum rename_way)way;
 #else
-    (void)way; /* the system's own way, each time */
+    (void)way; /* Windows and Wine have only one way */
 #endif
 }
 
@@ -130,8 +130,8 @@ static void file_created_during_rename_is_kept(void **state)
     select_rename_way(WAY_RENAME);
 }
 
-/* After any failure the file has one of the two names. Only if the process is killed can it have both, or can an empty
-   second file exist. */
+/* If the rename fails, the file has either its old or its new name. Only a killed process can leave the file with both
+   names, or leave an empty second file. */
 static void file_survives_every_failure(void **state)
 {
     (void)state;

@@ -83,7 +83,8 @@ static void strings_are_those_of_the_system(void **state)
     assert_true(found > 50);
 }
 
-/* The server must not connect with its account to a machine that the client chooses, nor search for the file. */
+/* The server must not use its own account to connect to a machine that the client chooses, and must not search for the
+   file. */
 static void only_files_on_drives_are_opened(void **state)
 {
     static const char *const ways[] = {"\\\\?\\", "\\\\.\\", "//?/", "\\??\\", "\\\\localhost\\", ".\\"};
@@ -113,7 +114,8 @@ static void only_files_on_drives_are_opened(void **state)
     FreeLibrary(module);
 }
 
-/* Writes `length` as the first string's length into each copy of the block in the file: languages may share it. */
+/* Writes `length` as the first string's length into each copy of the block in the file. Several languages may have
+   identical blocks. */
 static void corrupt_length(char *file, size_t size, const char *block, size_t block_size, uint16_t length)
 {
     for (char *at = file; at + block_size <= file + size; at++)
@@ -121,7 +123,8 @@ static void corrupt_length(char *file, size_t size, const char *block, size_t bl
             memcpy(at, &length, 2);
 }
 
-/* A corrupt file costs the string, not the server: the lengths in its table lead beyond the table's end. */
+/* If a file is corrupt, only its string is missing; the server keeps running. Here the lengths in the string table
+   point beyond the table's end. */
 static void corrupt_table_resolves_no_string(void **state)
 {
     WCHAR system[MAX_PATH];
@@ -144,8 +147,8 @@ static void corrupt_table_resolves_no_string(void **state)
     assert_int_equal(file_store(full, file, size), S_OK);
     assert_text(reference, text); /* not corrupt yet */
     for (int i = 0; i < 2; i++) {
-        corrupt_length(file, size, block, block_size, (uint16_t)(i ? block_size / 2 : 0xFFFF)); /* too long by one unit,
-                                                                                           and by far */
+        /* First a length that is far too large, then one that is a single unit too large. */
+        corrupt_length(file, size, block, block_size, (uint16_t)(i ? block_size / 2 : 0xFFFF));
         assert_int_equal(file_store(full, file, size), S_OK);
         assert_text(reference, reference);
     }

@@ -9,7 +9,7 @@
 
 #include <sddl.h>
 
-/* Rights that no default contains by chance: SYSTEM and administrators have all except delete. */
+/* No default descriptor grants exactly these rights: SYSTEM and administrators have every right except delete. */
 #define EVENT_SDDL   "D:P(A;;0x1e0003;;;SY)(A;;0x1e0003;;;BA)"
 #define SECTION_SDDL "D:P(A;;0xe001f;;;SY)(A;;0xe001f;;;BA)"
 #define PROCESS_SDDL "D:P(A;;0x1effff;;;SY)(A;;0x1effff;;;BA)"
@@ -29,7 +29,7 @@ static char *dacl_text(PSECURITY_DESCRIPTOR descriptor)
     return copy;
 }
 
-/* Asserts that the descriptor that the system returns for the handle's object is the requested one. */
+/* Asserts that the handle's object has the requested descriptor. */
 static void assert_dacl(HANDLE handle, const char *sddl)
 {
     PSECURITY_DESCRIPTOR asked;
@@ -73,7 +73,8 @@ static void section_has_its_descriptor(void **state)
     memory_free(name);
 }
 
-/* An object without an explicit descriptor, as most are, is accessible to this account, SYSTEM and administrators. */
+/* Most objects are created without an explicit descriptor. They are accessible to this account, SYSTEM and
+   administrators. */
 static void default_descriptor_is_for_own_account(void **state)
 {
     char *name = shared_name("own"), *sddl = protection_sddl(PROTECTION_OBJECT);
@@ -145,8 +146,8 @@ static void object_of_another_account_is_rejected(void **state)
     memory_free(name);
 }
 
-/* Otherwise a process that we cannot open would be taken for a host process that exited long ago and had the same
-   id. */
+/* The start time is compared even if we cannot open the process. If it were not, such a process would be taken for a
+   host process that exited long ago and had the same id. */
 static void inaccessible_process_is_known_by_start_time(void **state)
 {
     const char *const arguments[] = {"stay"};

@@ -95,7 +95,7 @@ static void utf8_malformed(void **state)
     assert_true(text_is_utf8("", 0));
 }
 
-/* Counter and set names match regardless of case, in the scripts that Windows users use. */
+/* Counter and set names match regardless of case, in every writing system that Windows users use. */
 static void compare_without_case(void **state)
 {
     (void)state;
@@ -110,7 +110,8 @@ static void compare_without_case(void **state)
     assert_true(text_hash_nocase("Pro\xC3\xBCX") == text_hash_nocase("pRO\xC3\x9Cx"));
     assert_true(text_hash_nocase("\xC3\xBF") == text_hash_nocase("\xC5\xB8"));
     assert_false(text_hash_nocase("ab") == text_hash_nocase("ba"));
-    /* The hash takes eight bytes at a time, then the rest; the characters next to a, z, A and Z have no case. */
+    /* The hash first takes eight bytes at a time, then the remaining bytes. The characters next to a, z, A and Z have
+       no case. */
     assert_true(text_hash_nocase("\\process(azAZ@[`{)\\ID") == text_hash_nocase("\\PROCESS(AZaz@[`{)\\id"));
     assert_false(text_hash_nocase("abcdefg@12345678") == text_hash_nocase("abcdefg`12345678"));
     assert_false(text_hash_nocase("abcdefg[12345678") == text_hash_nocase("abcdefg{12345678"));
@@ -128,8 +129,8 @@ static void compare_without_case(void **state)
     memory_free(fold);
 }
 
-/* Every character of the covered scripts folds as in the system's own table; a native build checks that the pairs are
-   symmetric. */
+/* Every letter of the supported alphabets is folded as in the system's own table. A native build has no such table; it
+   checks that a folded string folds to itself. */
 static void fold_agrees_with_the_system(void **state)
 {
     static const unsigned ranges[][2] = {{0x20, 0x17F}, {0x386, 0x3CE}, {0x400, 0x52F}};
@@ -265,7 +266,7 @@ static void guids(void **state)
     assert_false(guid_equal(&guid, &known));
 }
 
-/* A number with a missing digit in a dump or log is another number. */
+/* A number that lost a digit in a dump or log would be read as a different number. */
 static void numbers_are_appended_to_a_string(void **state)
 {
     static const uint64_t edges[] = {0,          1,          9,          10,        15,         16,
@@ -315,7 +316,8 @@ static void numbers_are_appended_to_a_string(void **state)
     text_buffer_free(&b);
 }
 
-/* The number of digits is computed before they are written; one too few would be another number. */
+/* The number of digits is computed before the digits are written. If it were one too low, the result would be a
+   different number. */
 static void numbers_are_written_with_all_digits(void **state)
 {
     char expected[32], put[TEXT_PUT_DECIMAL + 1];
@@ -334,8 +336,8 @@ static void numbers_are_written_with_all_digits(void **state)
     }
 }
 
-/* A quote that is not escaped makes a whole document unreadable, wherever it is among the eight bytes that are checked
-   together. */
+/* One quote that is not escaped makes a whole document unreadable. Eight bytes are checked at a time, so the quote is
+   tested at every position. */
 static void json_escapes_at_every_position(void **state)
 {
     static const struct {
@@ -406,7 +408,7 @@ static void lists(void **state)
     assert_int_equal(texts_copy(&b, &a), S_OK);
     assert_int_equal(b.count, 20);
     assert_string_equal(b.items[19], "19");
-    memory_fail_at(15); /* the allocation fails while the copy, a single block, is split so that it can grow */
+    memory_fail_at(15); /* the copy is one block: to grow, it is split into single strings, and that allocation fails */
     assert_int_equal(texts_add(&b, "20"), E_OUTOFMEMORY);
     memory_fail_at(0);
     assert_int_equal(b.count, 20);
@@ -442,8 +444,8 @@ static void lists_from_rows(void **state)
     texts_free(&t);
 }
 
-/* A folder's name that is cut for a field of a fixed size is still text, and nothing of an earlier one shines through.
- */
+/* A folder's name may be cut to fit a field of fixed size. It is still valid UTF-8, and the rest of the field has no
+   bytes of an earlier name. */
 static void texts_are_cut_between_characters(void **state)
 {
     char room[6];

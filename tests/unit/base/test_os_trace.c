@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace switch: it writes lines of the enabled areas only, and complete lines from several threads. */
+/* Tracing: only enabled areas write lines, and lines of several threads are never mixed. */
 #include "engine/base/debug_trace.h"
 #include "engine/base/thread.h"
 #include "tests/unit/scratch_folder.h"
@@ -10,7 +10,7 @@ enum { THREADS = 4, STEPS = 200 };
 static char *path; /* path of the file, with this process's id for %p */
 static char *loaded;
 
-/* Returns the lines so far; valid until the next call. */
+/* Returns the lines written so far; the result is valid until the next call. */
 static const char *load_lines(void)
 {
     memory_free(loaded);
@@ -29,7 +29,7 @@ static void step_of_an_enabled_area_is_one_line(void **state)
 {
     char head[64];
     (void)state;
-    memory_fail_at(1); /* a step allocates nothing */
+    memory_fail_at(1); /* writing a trace line allocates no memory */
     errno = EINTR;
     TRACE_STEP(pdh, "path '%s', number %u", "a\nb", evaluate_argument());
     const int error = errno;
@@ -124,7 +124,7 @@ static void list_with_an_unknown_area_is_rejected(void **state)
     assert_int_equal(debug_trace_check(""), E_INVALIDARG);
 }
 
-/* Sets the environment before anything can write a trace step. */
+/* Sets the environment before anything can write a trace line. */
 static int begin_trace(void **state)
 {
     (void)state;

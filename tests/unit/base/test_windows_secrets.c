@@ -34,8 +34,8 @@ static struct {
     size_t bytes;
     bool has;
     int opened;         /* policies that are still open */
-    BYTE *given;        /* allocations that were not freed */
-    size_t given_bytes; /* size of that allocation */
+    BYTE *given;        /* the secret that was returned last, until it is freed */
+    size_t given_bytes; /* size of that secret */
 } lsa;
 
 NTSTATUS NTAPI __wrap_LsaOpenPolicy(LSA_UNICODE_STRING *system, LSA_OBJECT_ATTRIBUTES *attributes, ACCESS_MASK access,
@@ -198,7 +198,7 @@ static void program_without_lsa_access_uses_a_file(void **state)
     nothing_is_left_open();
 }
 
-/* An LSA error names the call, does not contain the password, and does not cause the use of another store. */
+/* An LSA error names the call and does not contain the password. The secret is not written to another store instead. */
 static void lsa_error_is_reported(void **state)
 {
     char key[SHARED_KEY_DIGITS + 1], *text;
@@ -228,7 +228,7 @@ static struct {
     bool has_domain, has_password;
     DWORD types[4];
     int count;
-    DWORD refusals[2]; /* last errors of the first calls; 0: the logon succeeds */
+    DWORD refusals[2]; /* error codes of the first two logons; 0: the logon succeeds */
 } logons;
 
 static BOOL WINAPI log_on_here(const WCHAR *user, const WCHAR *domain, const WCHAR *password, DWORD type,
