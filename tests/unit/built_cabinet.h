@@ -14,7 +14,9 @@ struct built_cabinet {
     const struct built_entry *entries;
     size_t count;
     uint16_t flags, packing;
-    const uint8_t *data; /* data of its single folder: one block with `size` bytes, and their unpacked size */
+    /* The data of the single folder consist of one block. It has `packed` compressed bytes, which expand to `unpacked`
+       bytes. */
+    const uint8_t *data;
     uint16_t packed, unpacked;
     uint8_t reserve; /* number of reserved bytes after the header, the folder entry and the block header, with flag 4 */
     bool wrong_checksum;
@@ -54,7 +56,8 @@ enum {
     BUILT_FOLDER = 36
 };
 
-/* MS-CAB's checksum: exclusive or of whole words; in the remainder, the first byte is the highest. */
+/* The checksum of MS-CAB: the exclusive or of all 4-byte words. If 1 to 3 bytes remain, they form one more word, and
+   their first byte is the highest. */
 static inline uint32_t built_checksum(const uint8_t *at, size_t size, uint32_t sum)
 {
     uint32_t rest = 0;

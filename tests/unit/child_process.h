@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A test program that starts itself with an argument, and kills the child with SIGKILL, natively and under Wine; under
-   Wine, the killed process cannot notify wineserver. */
+/* For test programs that start themselves with an argument, and kill the child. Native tests and tests under Wine send
+   SIGKILL, so under Wine the killed process cannot notify wineserver. */
 #ifndef OPENPLA_CHILD_PROCESS_H
 #define OPENPLA_CHILD_PROCESS_H
 
@@ -76,7 +76,7 @@ static inline void child_kill(struct process *p, const char *token)
         assert_int_not_equal(id, 0);
         _snwprintf(line, 64, L"kill -9 %u", (unsigned)id);
         assert_true(CreateProcessW(L"Z:\\bin\\kill", line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
-        if (started.hProcess) { /* Wine sets neither handle, and not hThread to NULL */
+        if (started.hProcess) { /* Wine returns no process handle here, and no valid hThread */
             CloseHandle(started.hThread);
             CloseHandle(started.hProcess);
         }

@@ -95,7 +95,7 @@ static void utf8_malformed(void **state)
     assert_true(text_is_utf8("", 0));
 }
 
-/* Counter and set names match regardless of case, in every writing system that Windows users use. */
+/* Counter and set names match regardless of case, in Latin, Greek and Cyrillic letters. */
 static void compare_without_case(void **state)
 {
     (void)state;

@@ -19,7 +19,8 @@
 
 #define DONE "The command completed successfully."
 
-/* Splits the line as the Windows C runtime does, also at PowerShell's quotes, and removes the word logman. */
+/* Splits the line into words and removes the word logman. Double quotes work as in the Windows C runtime; a single
+   quote at the beginning of a word works as in PowerShell. */
 static inline void split(const char *line, struct texts *words)
 {
     while (*line) {
@@ -42,7 +43,7 @@ static inline void split(const char *line, struct texts *words)
 }
 
 /* Returns the verb's output to stdout and stderr, from memory_alloc. The nth allocation fails (none if n is 0); *failed
-   says whether it was reached. */
+   says whether the verb reached that allocation. */
 static inline char *run_failing(const struct verb *verb, const struct texts *words, int *code, uint64_t n, bool *failed)
 {
     static char *text; /* static, because the gcc 12 optimizer warns that the returned pointer refers to a local

@@ -108,7 +108,7 @@ static void corrected_input_is_reported(void **state)
     expect("logman delete “two words”", 0, "Warning: curly quotes around 'two words' are treated as quotes\n");
 }
 
-/* Each flag enables the matching keyword, as if it had been selected from a list; the short names work too. */
+/* Flags by name enable the same keywords as their numbers. Short names and long names work. */
 static void kernel_flags_are_as_requested(void **state)
 {
     static const char flags[] =
@@ -195,7 +195,7 @@ static void frequent_mistakes_get_advice(void **state)
     expect("logman stop session -ets", 0, DONE);
 }
 
-/* -config can be at any position, and its file can end with any list option. */
+/* -config can be at any position. The settings file can end with an option that takes a list. */
 static void command_line_overrides_settings_file(void **state)
 {
     static const char file[] = "[si]\n7\n[f]\ncsv\n[max]\n9\n[c]\n\\System\\Threads\n\\Memory\\Available Bytes\n";

@@ -137,7 +137,8 @@ static char *replaced(char *text, const char *what, const char *with)
     return text_buffer_take(&b);
 }
 
-/* Replaces "=m/d/yyyy;" by "=TODAY;" for today's date, and for the date of a minute ago. */
+/* Replaces "=m/d/yyyy;" with "=TODAY;" if it is today's date. Midnight may have passed during the test, so the date of
+   one minute ago is replaced, too. */
 static char *today_replaced(char *text)
 {
     for (int64_t ago = 0; ago <= 1; ago++) {
@@ -149,7 +150,7 @@ static char *today_replaced(char *text)
     return text;
 }
 
-/* Replaces the digits of timestamps by "_MMDDHHMM". */
+/* Replaces the digits of timestamps with "_MMDDHHMM". */
 static void hide_moments(char *text)
 {
     for (char *at = text; (at = strchr(at, '_')) != NULL; at++)

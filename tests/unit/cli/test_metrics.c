@@ -92,7 +92,7 @@ static void times_do_not_decrease_without_restart(void **state)
     assert_int_equal(steady_keep(&s, 7, 2, 100, 990), 1000);
     assert_int_equal(steady_keep(&s, 7, 3, 100, 1005), 1005);
     assert_int_equal(steady_keep(&s, 7, 4, 100, 5), 5);
-    for (uint64_t key = 100; key < 5000; key++) /* many series end; the table must not grow with them */
+    for (uint64_t key = 100; key < 5000; key++) /* thousands of series end; the table must not keep them all */
         assert_int_equal(steady_keep(&s, key, key, 100, 1), 1);
     assert_true(s.count <= 512);
     assert_int_equal(steady_keep(&s, 0, 5000, 100, 50), 50);
@@ -147,10 +147,10 @@ static void names_of_the_preset_are_consistent(void **state)
         }
         metrics += first == i;
     }
-    assert_int_equal(metrics, 232); /* the number in docs/user/exporter.md, and 5 that are not counters */
+    assert_int_equal(metrics, 232); /* docs/user/exporter.md says 237: five more do not come from counters */
 }
 
-/* A family of another type cannot share a name, even among thousands of families. */
+/* Families of different types never have the same name, even if there are thousands of families. */
 static void families_are_found_and_do_not_clash(void **state)
 {
     struct metric_families families = {0};

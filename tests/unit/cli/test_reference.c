@@ -53,7 +53,7 @@ static bool is_current(const char *name, const char *committed, const char *want
     return false;
 }
 
-/* Otherwise readers of the reference would miss a new property, or rely on an outdated range. */
+/* If a committed page were outdated, readers would miss a new property, or rely on an old range. */
 static void committed_files_match_the_rows(void **state)
 {
     struct reference r;
@@ -139,8 +139,8 @@ static void index_and_pages_have_every_member(void **state)
     reference_free(&r);
 }
 
-/* The page lists the values that a put rejects, with their results, including the checks of single rows. Links lead to
-   the right sections of MS-PLA. */
+/* Each page lists the values that a put rejects, with the results, including checks that only one property has. Links
+   lead to the right sections of MS-PLA. */
 static void pages_list_rejected_values_and_sections(void **state)
 {
     static const struct {
@@ -315,8 +315,8 @@ static bool put_unusual(struct object *o, const struct property *p, unsigned n)
     }
 }
 
-/* Numbers at their limits, every enumerator, strings that need escaping: every value that can be put must be valid by
-   the schema. */
+/* Tests numbers at their limits, every enumerator, and strings that need escaping: if a property accepts a value, the
+   schema must accept it, too. */
 static void every_value_that_can_be_put_validates(void **state)
 {
     static const struct class *const classes[] = {&data_collector_set_class,   &performance_counter_collector_class,
@@ -389,7 +389,7 @@ static bool is_read(const char *xml)
 #define COUNTERS(inside) "<PerformanceCounterDataCollector><Name>c</Name>" inside "</PerformanceCounterDataCollector>"
 #define PROVIDER(inside) TRACE("<TraceDataProvider>" inside "</TraceDataProvider>")
 
-/* The schema must report exactly the documents that SetXml reports. */
+/* The schema must reject exactly the documents for which SetXml reports an issue. */
 static void schema_and_reader_agree(void **state)
 {
     static const struct {
@@ -465,8 +465,8 @@ static void schema_and_reader_agree(void **state)
         {"<DataManager><ResourcePolicy>1</ResourcePolicy><Rules><a b='c'>d</a></Rules></DataManager>", true},
         {"<DataManager><ReportSchema> <a b='c'>d<e/></a> </ReportSchema></DataManager>", true},
         {"<DataManager><ReportSchema/><Rules/></DataManager>", true},
-        {"<DataManager><ReportSchema><a/><b/></ReportSchema></DataManager>", false}, /* two root elements are not a
-                                                                                        document */
+        {"<DataManager><ReportSchema><a/><b/></ReportSchema></DataManager>", false}, /* a document has one root
+                                                                                        element */
         {"<DataManager><ResourcePolicy>2</ResourcePolicy></DataManager>", false},
         {"<DataManager><FolderAction><Age>1</Age></FolderAction></DataManager>", true},
         {"<FolderAction><Age>1</Age></FolderAction>", false},

@@ -276,7 +276,7 @@ static void out_of_memory_is_an_error(void **state)
         set_server_find("far")->status = 0;
     }
     assert_int_equal(hr, S_OK);
-    set_server_drop_objects(); /* objects that could not be released */
+    set_server_drop_objects(); /* objects that the client could not release */
 }
 
 int main(void)

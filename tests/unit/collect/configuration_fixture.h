@@ -15,7 +15,8 @@ struct collected {
     xmlDocPtr doc; /* the document that it wrote */
 };
 
-/* Collects into a folder of the test program: a process in another Wine prefix may have the same process id. */
+/* Runs the source and reads its document. The folder is named after the test program, because process ids are not
+   unique: a process in another Wine prefix may have the same id. */
 static inline void collect_source(struct collected *c, HRESULT (*source)(const struct configuration_source_context *))
 {
     char *folder = scratch_create(path_name(__BASE_FILE__));
@@ -50,8 +51,8 @@ static inline void collected_end(struct collected *c)
     *c = (struct collected){.hr = S_OK};
 }
 
-/* Makes each allocation of the source fail in turn: the source reports the error or continues without the memory, and
-   its document can be completed. Returns the number of allocations. */
+/* Fails each allocation of the source in turn. The source must report the error or continue without the memory, and its
+   document must still be complete at the end. Returns the number of allocations. */
 static inline uint64_t collect_without_memory(HRESULT (*source)(const struct configuration_source_context *),
                                               void (*ask_all)(struct collected *c))
 {

@@ -30,7 +30,7 @@ static const struct {
 struct fake_counter {
     size_t object, counter;
     char instance[64];
-    uint64_t since; /* samples before the counter was added */
+    uint64_t since; /* number of samples before the counter was added */
     struct fake_counter *next;
     struct fake_query *query;
 };
@@ -226,8 +226,8 @@ static PDH_STATUS WINAPI raw_array(PDH_HCOUNTER counter, LPDWORD bytes, LPDWORD 
     return 0;
 }
 
-/* Values are a quarter more than the raw values. The first sample lacks the first instance and the last instance's
-   value. */
+/* Formatted values are a quarter more than raw values. In the first sample, the first instance is missing, and the last
+   instance has no value. */
 static PDH_STATUS WINAPI formatted_array(PDH_HCOUNTER counter, DWORD format, LPDWORD bytes, LPDWORD count,
                                          PPDH_FMT_COUNTERVALUE_ITEM_W items)
 {

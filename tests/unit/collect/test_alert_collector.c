@@ -135,8 +135,8 @@ static size_t rows(const struct test *t)
     return n - 1; /* the header */
 }
 
-/* Two thresholds for one counter, one for an instance, one for all instances: a single query, and each alert has the
-   name that the user wrote. */
+/* Two thresholds for one counter, one threshold for an instance, and one for all instances need only a single query.
+   Each alert has the name that the user wrote. */
 static void each_threshold_raises_alerts(void **state)
 {
     struct test *t = *state;
@@ -155,7 +155,7 @@ static void each_threshold_raises_alerts(void **state)
     assert_int_equal(rows(t), 6);
     assert_int_equal(fake_open_queries, 1);
     assert_int_equal(collector_close(c), S_OK);
-    /* A host process that is created ahead opens the collectors without reporting. */
+    /* A host process that is prepared before its run opens the collectors without reporting anything. */
     watch(t->object, "\\No\\Counter>1");
     texts_free(&t->heard);
     collector_rehearse(t->object);
@@ -257,7 +257,7 @@ static void collector_without_interval_takes_one_sample(void **state)
     HRESULT reason;
     t->model->SampleInterval = UINT32_MAX;
     watch(t->object, "\\Memory\\Free>0");
-    watch(t->object, "\\Process(alpha)\\Time>0"); /* this rate has a value from the second reading on */
+    watch(t->object, "\\Process(alpha)\\Time>0"); /* this rate has no value in the first sample */
     struct collector *c = open_one(t);
     assert_int_equal(collector_end(c, true), ENDS_BY_ITSELF);
     assert_alerts(t, c, "");
@@ -410,7 +410,7 @@ static void out_of_memory_clears_no_alert(void **state)
     struct test *t = *state;
     const double high[] = {5, 5};
     t->rules = (struct alert_rules){.on_crossing = true, .all_clear = true};
-    t->context.output_path = ""; /* without a log: its failure would be reported as out of memory */
+    t->context.output_path = ""; /* no log: if it failed, the test would take that for out of memory */
     fake_values = high;
     watch(t->object, "\\Process(*)\\Count>1");
     watch(t->object, "\\Process(*a#*)\\Count>1"); /* a first instance has the implicit number #0 */

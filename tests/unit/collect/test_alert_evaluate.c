@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests when a value beyond its threshold is an alert: an error would alert someone needlessly, or not at all. */
+/* Checks which values beyond a threshold are alerts. An error would alert someone needlessly, or not at all. */
 #include "engine/pla/collect/alert_watch.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 static const struct alert_threshold above = {.operator_ = '>', .value = 50};
 static const struct alert_threshold below = {.operator_ = '<', .value = -50};
 
-/* Expects the results for one value per second: '.' nothing, '!' an alert, 'c' an all clear. */
+/* Expects the results for one value per second: '.' nothing, '!' an alert, 'c' an all-clear. */
 static void expect_results(const struct alert_rules *rules, const struct alert_threshold *threshold,
                            const double *values, const char *wanted)
 {
@@ -43,7 +43,7 @@ static void each_sample_beyond_is_an_alert_as_on_windows(void **state)
     assert_true(alert_is_beyond(&below, -50.1) && !alert_is_beyond(&below, -50) && !alert_is_beyond(&below, NAN));
 }
 
-/* Otherwise one full disk would send 720 mails an hour. */
+/* If each sample beyond the threshold were an alert, one full disk would send 720 mails an hour. */
 static void only_the_crossing_is_an_alert(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void alert_clears_only_beyond_hysteresis(void **state)
     both(&(struct alert_rules){.on_crossing = true, .hysteresis = 5}, trembles, "!.....!.!");
     both(&(struct alert_rules){.on_crossing = true, .hysteresis = 10, .relative = true}, trembles, "!.....!.!");
     both(&(struct alert_rules){.on_crossing = true, .hysteresis = 5, .all_clear = true}, trembles, "!....c!c!");
-    /* A value within the hysteresis is not beyond: no alert where each sample counts. */
+    /* Here each sample beyond the threshold is an alert. A value that is only within the hysteresis is not. */
     both(&(struct alert_rules){.samples = 1, .hysteresis = 5, .all_clear = true}, trembles, "!.!.!c!c!");
 }
 
@@ -77,8 +77,8 @@ static void hold_off_separates_alerts(void **state)
     static const double high[] = {60, 60, 60, 60, 60, 60, 10, 60};
     both(&(struct alert_rules){.hold_off = 3}, high, "!..!...!");
     static const double returns[] = {60, 10, 60, 60, 60, 60, 10, 10};
-    /* The second crossing is within the hold-off time; it is reported when that ends, because the value is still
-       beyond. */
+    /* The second crossing is within the hold-off time. It is reported when that time ends, because the value is still
+       beyond the threshold. */
     both(&(struct alert_rules){.on_crossing = true, .hold_off = 4, .all_clear = true}, returns, "!c..!.c.");
 }
 
@@ -90,7 +90,8 @@ static void missing_value_changes_nothing(void **state)
     expect_results(&(struct alert_rules){.samples = 2}, &above, holes, "..!..");
 }
 
-/* Otherwise the alert for a process that exits while beyond its threshold would never be cleared. */
+/* A process may exit while its value is beyond the threshold. Its alert must be cleared, although no more values
+   arrive. */
 static void disappeared_instance_clears_its_alert(void **state)
 {
     (void)state;

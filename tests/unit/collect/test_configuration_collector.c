@@ -216,7 +216,6 @@ static void uncopyable_files_are_entries_and_the_rest_is_copied(void **state)
     xmlFreeDoc(doc);
 }
 
-/* Each copy would take longer than the one before. */
 /* A copy with this name would be a stream of another copy; no folder listing shows streams, and no archive includes
    them. */
 static void streams_are_reported_and_not_copied(void **state)
@@ -242,6 +241,7 @@ static void streams_are_reported_and_not_copied(void **state)
     xmlFreeDoc(doc);
 }
 
+/* In a single folder, each copy with the same name would take longer than the one before. */
 static void many_copies_use_several_folders(void **state)
 {
     struct test *t = *state;
@@ -325,7 +325,8 @@ static void links_are_copied_and_cycles_are_reported(void **state)
     scratch_unlink(t->in, "other");
     scratch_unlink(t->in, "dead.txt");
     scratch_unlink(t->in, "to.txt");
-    check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "3"); /* a, to, and b through one of its paths */
+    /* a.txt, to.txt, and b.txt, which is copied once although two paths lead to it */
+    check_xpath(doc, "count(//Data[@name='copy'][. != ''])", "3");
     /* Wine does not list links without a target. */
     check_xpath(doc, "count(//Data[@name='result'][. = '0x80070002'])", os_is_wine() ? "0" : "1");
     check_xpath(doc, "count(//Data[@name='result'][. = '0x800700B7'])", "2");
@@ -366,7 +367,7 @@ static void times_and_attributes_are_kept(void **state)
     file_close(f);
     assert_true(traits.written == 116444736000000000 + 10000000LL * 1700000000 + 1230000);
     assert_true(traits.attributes & FILE_TRAIT_READ_ONLY);
-#ifdef _WIN32 /* otherwise they are restored */
+#ifdef _WIN32 /* Windows cannot delete read-only files */
     SetFileAttributesA(path, FILE_ATTRIBUTE_NORMAL);
     SetFileAttributesA(copy, FILE_ATTRIBUTE_NORMAL);
 #endif

@@ -31,7 +31,8 @@ static void check_state(void)
     memory_free(text);
 }
 
-/* A killed host process leaves whole pages of an interrupted write: writes page by page. */
+/* A host process may be killed during a write; then the file has only the first pages of that write. This function
+   therefore writes page by page, and checks the file after each page. */
 HRESULT __wrap_file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
 {
     HRESULT hr = S_OK;
@@ -142,7 +143,8 @@ static void document_contains_all_source_data(void **state)
     end(&m);
 }
 
-/* Lengths that end at every position of a page, and multibyte characters across a page's end. */
+/* Lengths for which the document ends at every position of a page, and multibyte characters that cross the end of a
+   page. */
 static void file_is_a_document_after_each_page_that_is_written(void **state)
 {
     (void)state;

@@ -157,7 +157,7 @@ static void english_names_on_a_localised_system(void **state)
     memory_free(text);
 }
 
-/* One invalid path must neither cost the whole log nor be dropped without a message. */
+/* If one path is invalid, the log must still contain the other counters, and the user must get a message. */
 static void invalid_counters_are_reported(void **state)
 {
     struct test *t = *state;
@@ -194,7 +194,8 @@ static void overlapping_paths_result_in_one_column(void **state)
     memory_free(text);
 }
 
-/* Templates write no instance at all, or "*" with index and parent: all instances are meant. */
+/* For all instances, templates write no instance, or "*", also with an index and a parent. Each form means all
+   instances. */
 static void all_instances_in_every_spelling(void **state)
 {
     struct test *t = *state;
@@ -262,7 +263,8 @@ static void instances_appear_and_disappear(void **state)
     }
 }
 
-/* Otherwise a rate would be empty in the first row of every file, and the time since the last sample would be lost. */
+/* Rates continue from one segment to the next. If they did not, a rate would be empty in the first row of every file,
+   and the time since the last sample would be lost. */
 static void rates_continue_in_the_next_segment(void **state)
 {
     struct test *t = *state;
@@ -296,7 +298,8 @@ static void rates_continue_in_the_next_segment(void **state)
     memory_free(next);
 }
 
-/* Otherwise the log would never contain instances that start later; users must request the new segment. */
+/* A text log has columns only for the instances that existed when it was created. If the user enabled this, a new
+   instance therefore requests a new segment. */
 static void new_instances_request_a_segment(void **state)
 {
     struct test *t = *state;
@@ -323,7 +326,8 @@ static void new_instances_request_a_segment(void **state)
     }
 }
 
-/* Otherwise a computer that was down when the log began would be missing until the log ends. */
+/* A computer that was down when the log began gets columns only in a new segment. Without one, it would be missing
+   until the log ends. */
 static void remote_computer_that_starts_requests_a_segment(void **state)
 {
     struct test *t = *state;
@@ -414,7 +418,7 @@ static void size_limits_hold(void **state)
     t->model->SegmentMaxRecords = 2;
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
     assert_int_equal(collector_interval_ms(c), 15000);
-    assert_int_equal(collector_end(c, false), ENDS_AT_LIMIT); /* SegmentMaxRecords is 1 */
+    assert_int_equal(collector_end(c, false), ENDS_AT_LIMIT); /* SegmentMaxRecords ends the log */
     assert_int_equal(collector_sample(c), S_OK);
     assert_int_equal(standing(c), COLLECTOR_GOES_ON);
     assert_int_equal(collector_sample(c), S_OK);
@@ -451,7 +455,7 @@ static void size_limits_hold(void **state)
     assert_int_equal(size, 1 << 20); /* a binary log overwrites its oldest samples in place */
     memory_free(data);
 
-    t->context.segmented = true; /* MS-PLA: with Segment the full file ends its segment */
+    t->context.segmented = true; /* MS-PLA: if Segment is set, a full file ends the segment */
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
     for (hr = S_OK; hr == S_OK && samples_of(c) < 2 * full;)
         hr = collector_sample(c);
@@ -531,7 +535,8 @@ static void database_gets_every_instance(void **state)
     memory_free(name);
 }
 
-/* The next segment begins while the database is locked: it continues the log, and no sample is delayed or lost. */
+/* The next segment begins while the database is locked. It must continue the log, and no sample may be delayed or
+   lost. */
 static void database_gets_samples_of_all_segments(void **state)
 {
     struct test *t = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of a query from sample to sample: instances that appear, disappear or change position, and the cost of a
-   sample. */
+/* Tests the values of a query's counters from sample to sample, if instances appear, disappear or change position, and
+   how many allocations a sample needs. */
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
@@ -62,7 +62,7 @@ static void unchanged_instances_need_no_allocation(void **state)
         int64_t utc;
         set_instances("alpha", "b\xC3\xA9ta", "gamma");
         struct counter_query *q = open_query(values);
-        /* the first sample's list keeps its names; the next one allocates separately */
+        /* the first two samples allocate the two lists that all later samples reuse */
         for (int i = 0; i < 2; i++)
             assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
         const char *name = cells[0].items[1].instance;

@@ -198,7 +198,7 @@ static void invalid_session_settings_are_named(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes (at most 1000"));
     memory_free(filter);
     memory_free(elements);
-    /* A client cannot put such a name; the name of a foreign session is used unchanged. */
+    /* A client's put of such a name fails. The name of a foreign session is used unchanged. */
     struct object *c = collector_of_xml("");
     const struct property *p = class_property(c->class, "SessionName");
     const struct trace_output output = {.file = ""};
@@ -381,7 +381,8 @@ static void session_changes_lose_no_events(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* Otherwise an event provider's ninth session would run without its events, for no visible reason. */
+/* An event provider can be enabled by eight sessions. The ninth session must get an error; if it started, it would have
+   no events, and nobody would know why. */
 static void event_provider_that_cannot_be_enabled_is_named(void **state)
 {
     enum { SESSIONS_OF_ONE = 8 };
@@ -443,8 +444,8 @@ static struct trace_session kernel_as_it_is(void)
     return now;
 }
 
-/* Flags of all masks, changed while the session runs, together with an event provider in a program. Processes on this
-   machine that are too short-lived for the polling source count as lost. */
+/* Enables flags of all masks, changes them while the session runs, and enables an event provider in a program as well.
+   Processes that exit too early for the polling source count as lost. */
 static void kernel_session_has_its_flags(void **state)
 {
     (void)state;
@@ -486,8 +487,8 @@ static void sessions_are_listed_with_their_providers(void **state)
     trace_sessions_free(list, count);
     assert_int_equal(trace_session_providers(&s), S_OK);
     assert_int_equal(s.is.count, 1);
-    assert_true(s.is.enables[0].any == UINT64_MAX); /* ETW stores 0 this way; a session with all keywords was read as
-                                                       one with 0 */
+    assert_true(s.is.enables[0].any == UINT64_MAX); /* ETW stores the keyword mask 0 as all ones, so 0 cannot be read
+                                                       back */
     assert_true(trace_enable_same(&s.is.enables[0], &plan.enables[0]));
     stop_it(&s);
     trace_plan_free(&plan);

@@ -75,7 +75,7 @@ static HRESULT dump(enum event_dump_form form, enum event_dump_encoding encoding
     return FAILED(hr) ? hr : closed;
 }
 
-/* Checks the second line, from after the time. */
+/* Checks the part of the second line that follows the time. */
 static void assert_values(const char *expected)
 {
     const char *line = strchr(written.text, '\n') + 1;
@@ -136,7 +136,7 @@ static void an_unknown_event_is_binary_data_in_xml(void **state)
     assert_null(strstr(written.text, "ProcessingErrorData"));
 }
 
-/* The time zone in a trace's header: 176 bytes that are useless to readers. */
+/* The header of a trace contains a time zone, which is hidden: its 176 bytes are useless to readers. */
 static void hidden_properties_are_skipped(void **state)
 {
     (void)state;

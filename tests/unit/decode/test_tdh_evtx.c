@@ -116,7 +116,7 @@ static void an_empty_log_is_valid(void **state)
     assert_int_equal(get_u64(file + EVTX_HEADER_BYTES + 16), UINT64_MAX); /* there is no last record */
 }
 
-/* Also for data that are truncated at each position. */
+/* Each event results in a record, even if its data are truncated. Every length is tested. */
 static void truncated_data_result_in_a_record(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_full_disk_is_reported(void **state)
     }
 }
 
-/* The file is valid with everything that was written before it became full. */
+/* When the file is full, it is valid and contains everything that was written before. */
 static void a_full_file_is_reported(void **state)
 {
     (void)state;

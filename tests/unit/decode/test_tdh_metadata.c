@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Event definitions that merged traces contain. An event is decoded by the definition with its event provider, id and
-   version, and with its maps, also if the event came first. A malformed definition is reported as the reason and
-   affects no other event. Otherwise users could not read a customer's trace, or a hostile trace would crash the
-   reader. */
+/* Tests event definitions in merged traces. An event is decoded by the definition with the same event provider, id and
+   version, and with the maps of that event provider. The definition may also follow the event. A malformed definition
+   is reported as the reason, and affects no other event. An error here would make a customer's trace unreadable, or let
+   a hostile trace crash the reader. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/metadata/trace_metadata.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -170,8 +170,8 @@ static void definition_decodes_like_the_manifest(void **state)
     assert_int_equal(trace_metadata_count(metadata).events, 4);
 }
 
-/* A definition can follow its event, for example from a file that is opened beside the event's file, and a map can
-   follow both. */
+/* A definition can follow its event, for example if two files are opened together and only the second one contains it.
+   A map can follow both. */
 static void event_seen_before_its_definition_is_looked_up_again(void **state)
 {
     (void)state;
@@ -273,7 +273,8 @@ static void structures_that_share_members_are_rejected(void **state)
     tdh_block_free(&b);
 }
 
-/* Events of other sources, TraceLogging and WPP, need no definition. */
+/* TraceLogging and WPP events are not described by such definitions. A definition with one of these sources is
+   ignored. */
 static void definition_of_another_source_is_ignored(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Published MOF files: each class describes its events in the order, type and version in which they were written, or
-   the file is rejected with the line of the error. */
+/* Tests published MOF files. A class describes the event of its type and version, with the fields in the order in which
+   they were written. A file with an error is rejected, and the message has the line. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/mof_classes.h"
@@ -129,7 +129,8 @@ static void a_missing_version_uses_the_nearest_lower_one(void **state)
     assert_int_equal(mof_classes_schema(classes, &category, 9, 0, &none), missing);
     assert_non_null(strstr(error_text(missing), "type 9"));
     assert_int_equal(mof_classes_schema(classes, &(GUID){1, 2, 3, {4}}, 9, 0, &none), missing);
-    /* A class without a version serves the newest events, and those older than all versions. */
+    /* A class without a version is used for events that are newer than all versions, and for events that are older than
+       all versions. */
     assert_int_equal(add(HEAD VERSION("CN", "", A B C)), S_OK);
     assert_int_equal(look_up(1, 4)->top_level, 3);
     assert_int_equal(look_up(1, 3)->top_level, 2);

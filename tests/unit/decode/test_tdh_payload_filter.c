@@ -121,8 +121,8 @@ static void undecidable_events_pass(void **state)
     memory_free(bytes);
 }
 
-/* Of an event's filters, either all marked ones must match, or one unmarked one; here the first filter matches and the
-   second does not. */
+/* The filters of one event are joined by `all`. An event passes if all filters with `all` match, or if one filter
+   without `all` matches. Here the first filter matches and the second does not. */
 static void filters_of_an_event_are_joined(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void a_registered_provider_is_found_until_removed(void **state)
     assert_int_equal(manifest_registered_from(&provider, &from), S_OK);
     assert_string_equal(from, "/where/test.man");
     memory_free(from);
-    /* an update, which can remove channels */
+    /* an update of a registration can remove channels */
     struct manifest_fields *channels = &list.items[0]->fields[MANIFEST_CHANNELS];
     const size_t had = channels->count;
     struct registry_key *gone;
@@ -265,8 +265,8 @@ static void rejected_manifest_is_reported_as_reason(void **state)
     expect_reason(schemas, "no manifest for it was given");
     assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     expect_reason(schemas, "invalid manifest in the trace: invalid XML: line 1");
-    assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_OK); /* the trace contains it once per
-                                                                           session; it is reported one time */
+    assert_int_equal(add_manifest_piece(all, schemas, "<broken>", 1, 0), S_OK); /* the trace repeats the manifest in
+                                                                                   each session; it is reported once */
     for (unsigned i = 0; i < pieces; i++)
         assert_int_equal(add_manifest_piece(all, schemas, xml, pieces, i), S_OK);
     assert_true(is_decoded(schemas));

@@ -18,7 +18,8 @@ static struct event_map map = {names, MAP_MANIFEST_VALUES, &entry, 1};
 static struct event_property properties[4];
 static struct event_schema schema;
 
-/* Creates a schema with a number, that many structs with one member each, and a string with as many characters. */
+/* Creates a schema with a number, an array of structs with one member each, and a string. The number is both the count
+   of structs and the length of the string. */
 static int create_consistent_schema(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event's schema comes from the latest origin of its kind that has one, and that origin is queried one time;
-   removing an origin does not affect users of its schemas. */
+/* The schema of an event comes from an origin of the event's kind. If several origins have it, the latest one is used,
+   and queried only once. A schema stays valid after its origin was removed. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 
@@ -140,7 +140,8 @@ static void a_plain_string_needs_no_origin(void **state)
     found_schema_release(schemas, again);
 }
 
-/* A result that is cached for such an event does not apply to events without the flag. */
+/* An event with the flag EVENT_HEADER_FLAG_STRING_ONLY may get a cached result. That result must not be used for events
+   without the flag. */
 static void only_manifest_events_can_be_plain_strings(void **state)
 {
     (void)state;
@@ -217,7 +218,8 @@ static void expect_reason(const char *reason)
     found_schema_release(schemas, found);
 }
 
-/* Users who have the event provider's manifest must not read that it is missing because another origin lacks it. */
+/* If one origin has the event provider's manifest and another does not, the reason must come from the first one. Users
+   must not read that the manifest is missing. */
 static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state)
 {
     (void)state;
@@ -363,7 +365,7 @@ static void out_of_memory_loses_no_kind(void **state)
     static struct fake f = {"one", 8, S_FALSE, 0, 0, 0};
     HRESULT hr = E_OUTOFMEMORY;
     add(&f, SCHEMA_MANIFEST);
-    event.EventHeader.Flags = 4; /* EVENT_HEADER_FLAG_STRING_ONLY: it needs no origin */
+    event.EventHeader.Flags = 4; /* EVENT_HEADER_FLAG_STRING_ONLY: no origin is queried */
     for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
         struct event_kinds kinds = {.schemas = schemas};
         struct manifest_document d = {0};
@@ -371,7 +373,7 @@ static void out_of_memory_loses_no_kind(void **state)
         struct texts warnings = {0};
         memory_fail_at(n);
         hr = count_one(&kinds);
-        event.EventHeader.Flags ^= 4; /* and an event without a schema */
+        event.EventHeader.Flags ^= 4; /* without the flag: an event without a schema */
         if (SUCCEEDED(hr))
             hr = count_one(&kinds);
         event.EventHeader.Flags ^= 4;

@@ -16,7 +16,7 @@ static const GUID provider = {0x01020304, 5, 6, {7, 8, 9, 10, 11, 12, 13, 14}};
 static const EVENT_DESCRIPTOR descriptor = {.Channel = 11, .Level = 4, .Opcode = 1};
 static struct event_schema *schema;
 
-/* Adds the size before the metadata and reads them. */
+/* Puts the size before the metadata, and creates a schema from both. */
 static HRESULT read(const char *metadata, size_t size)
 {
     uint8_t *copy = memory_alloc(size + 2);
@@ -75,7 +75,8 @@ static void array_counts_are_in_metadata_or_data(void **state)
     expect(3, "t", IN_TYPE_UINT64, 0, 0, 1);
 }
 
-/* s { a, t { b, v[] }, c }, d: the members of a struct are adjacent; each nesting level follows the previous one. */
+/* s { a, t { b, v[] }, c }, d: the members of a struct are adjacent in the schema. The members of inner structs follow
+   those of outer structs. */
 static void structs_nest(void **state)
 {
     (void)state;
@@ -118,7 +119,7 @@ static void fields_have_tags_and_custom_types(void **state)
     expect(3, "j", IN_TYPE_ANSISTRING, OUT_TYPE_JSON, 0, 1);
 }
 
-/* Otherwise readers could not parse the dump. */
+/* If such a name were kept, readers could not parse the dump. */
 static void invalid_utf8_names_are_replaced(void **state)
 {
     (void)state;

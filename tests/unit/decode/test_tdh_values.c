@@ -136,7 +136,7 @@ static const struct row rows[] = {
     {IN_TYPE_UINT32, OUT_TYPE_ETWTIME, 0, BYTES("\x10\x27\0\0"), 4, "10000"},
     {IN_TYPE_UINT32, OUT_TYPE_HEXINT32, 0, BYTES("\x10\x27\0\0"), 4, "0x2710"},
     {IN_TYPE_UINT32, OUT_TYPE_BOOLEAN, 0, BYTES("\0\x01\0\0"), 4, "true"},
-    {IN_TYPE_UINT32, OUT_TYPE_PORT, 0, BYTES("\x1F\x90\0\0"), 4, "36895"}, /* ports have two bytes */
+    {IN_TYPE_UINT32, OUT_TYPE_PORT, 0, BYTES("\x1F\x90\0\0"), 4, "36895"}, /* a port has two bytes, this number four */
     {IN_TYPE_INT64, OUT_TYPE_LONG, 0, BYTES("\0\0\0\0\0\0\0\x80"), 8, "-9223372036854775808"},
     {IN_TYPE_INT64, OUT_TYPE_HEXINT64, 0, BYTES("\0\0\0\0\0\0\0\x80"), 8, "0x8000000000000000"},
     {IN_TYPE_INT64, OUT_TYPE_UNSIGNEDLONG, 0, BYTES("\0\0\0\0\0\0\0\x80"), 8, "9223372036854775808"},
@@ -199,7 +199,8 @@ static void every_type_has_a_text(void **state)
     }
 }
 
-/* An event provider can pair any types: a value has the size of its input type, and a string. */
+/* An event provider can combine any input type with any output type. The value always has the size of its input type,
+   and is always shown as a string. */
 static void an_unsuitable_output_type_is_ignored(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A compiled manifest, and a manifest that was written from its resource, read back unchanged; corrupt or hostile
-   resources are rejected without harm. */
+/* Compiled manifests. A manifest that is compiled into a resource reads back unchanged; so does a manifest that is
+   written from such a resource. Corrupt or hostile resources are rejected without harm. */
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -96,7 +96,8 @@ static void same_manifest(const struct provider_manifest *a, const struct provid
     }
 }
 
-/* Linked as mc's output is: a template, and each language's messages. */
+/* Writes a file that contains the same resources as a DLL with the output of mc: a template, and the messages of each
+   language. */
 static void link_file(const char *path, const struct provider_manifests *list)
 {
     struct pe_resource resources[3] = {{.type_name = "WEVT_TEMPLATE"}};
@@ -154,7 +155,7 @@ static void two_providers_share_a_resource(void **state)
     provider_manifests_free(&b);
 }
 
-/* Truncated anywhere or with any byte changed, it is read or rejected with an error text. */
+/* If the resource is truncated or any byte is changed, it is either read, or rejected with an error message. */
 static void corrupt_resources_are_rejected(void **state)
 {
     (void)state;
@@ -511,7 +512,7 @@ static void endless_comparisons_are_skipped(void **state)
     provider_manifest_free(m);
 }
 
-/* ... or a string larger than the memory, because structs can share members. */
+/* Structs can share members, so a hostile resource could also require a string that is larger than the memory. */
 static void oversized_providers_are_skipped(void **state)
 {
     enum { STRUCTS = 2000, LINE = 200 };
@@ -539,7 +540,7 @@ static void oversized_providers_are_skipped(void **state)
     provider_manifest_free(m);
 }
 
-/* Our own reader accepts no more event providers. */
+/* A manifest with more event providers could not be read by our own reader. */
 static void the_number_of_providers_is_limited(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions and enables in a separate directory per test, and other processes that use it. */
+/* Sessions and their event providers in a separate directory per test, and other processes that use this directory. */
 #ifndef OPENPLA_DIRECTORY_FIXTURE_H
 #define OPENPLA_DIRECTORY_FIXTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of every form for a log, and a consumer that stores what it receives. */
+/* Puts events of each form into a log, and reads the log with a consumer that stores what it receives. */
 #ifndef OPENPLA_CONSUMER_FIXTURE_H
 #define OPENPLA_CONSUMER_FIXTURE_H
 
@@ -72,7 +72,7 @@ static struct consumed {
     TRACEHANDLE close_at; /* handle that the callback of event close_number closes */
     uint32_t close_number;
     ULONG closed;       /* result of CloseTrace */
-    uint32_t cancel_at; /* buffer whose callback cancels */
+    uint32_t cancel_at; /* number of the buffer whose callback cancels the processing */
     void (*at_event)(uint32_t number);
 } consumed;
 

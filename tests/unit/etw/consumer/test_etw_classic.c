@@ -55,7 +55,7 @@ static void classic_provider_belongs_to_the_latest_session(void **state)
     assert_int_equal(asked.session & 0xFFFF, second.s.logger);
     assert_int_equal(GetTraceEnableLevel(asked.session), 5);
     assert_int_equal(GetTraceEnableFlags(asked.session), 0);
-    hosted_stop(&second); /* the first session still has it enabled */
+    hosted_stop(&second); /* the event provider stays enabled in the first session */
     assert_int_equal(asked.session & 0xFFFF, first.s.logger);
     hosted_stop(&first);
     assert_int_equal(asked.code, WMI_DISABLE_EVENTS);
@@ -65,7 +65,7 @@ static void classic_provider_belongs_to_the_latest_session(void **state)
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_INVALID_PARAMETER);
 }
 
-/* A private session of another process does not take the event provider either. */
+/* A private session of another process also leaves the classic event provider in its session. */
 static void private_session_of_another_process_leaves_classic_provider(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void classic_event_arrives_as_written(void **state)
     event.header.Flags = WNODE_FLAG_TRACED_GUID;
     memcpy(event.data, "bytes", 5);
     assert_int_equal(TraceEvent(handle, &event.header), ERROR_SUCCESS);
-    /* Written with data pointers and its own timestamp, to the handle that a callback received. */
+    /* This event is written with data pointers and its own timestamp, to the handle that a callback received. */
     const int64_t stamp = 987654321;
     MOF_FIELD fields[2] = {{(uintptr_t) "one", 3, 0}, {(uintptr_t) "and two", 7, 0}};
     big.header = event.header;
@@ -313,13 +313,13 @@ static void messages_have_the_requested_parts(void **state)
 
 /* ---- after the end of a session ---- */
 
-/* Returns the registration's enables; their address changes with each publication. */
+/* Returns the address of the registration's published enable settings. It changes with each publication. */
 static const void *published(REGHANDLE handle)
 {
     return provider_table[handle % PROVIDER_PLACES].enables;
 }
 
-/* Returns whether nothing is published for a while. */
+/* Returns whether the registration publishes nothing for a while. */
 static bool publishes_nothing(REGHANDLE handle)
 {
     enum { STEP_MS = 2, QUIET = 50, MOST = 2000 };
@@ -371,7 +371,7 @@ static void ended_handles_are_rejected_and_harmless(void **state)
     hosted_stop(&other);
 }
 
-/* A program that keeps registering and unregistering. */
+/* Simulates a program that registers and unregisters again and again. */
 static void memory_of_ended_registrations_is_freed(void **state)
 {
     (void)state;

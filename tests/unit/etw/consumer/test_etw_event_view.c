@@ -222,7 +222,7 @@ static void kernel_event_has_the_class_of_its_group(void **state)
     put_u16(event + 6, 0x7F05); /* an unknown group */
     show(event, 0x28, &in_buffer, false);
     assert_true(guid_equal(&view.record.EventHeader.ProviderId, &none));
-    /* with only a time, and two processor counters */
+    /* an event that has only a time and two processor counters */
     memset(event, 0, sizeof event);
     put_u16(event, 0x0202);
     event[2] = 0x11;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real-time sessions: the ring between an ETW session host and a consumer, and the order of the events that the
-   consumer receives. A thread acts as the host. Built a second time with the thread sanitizer, which runs the named
-   test only. */
+   consumer receives. A thread acts as the host. This program is also built with the thread sanitizer; that build runs
+   only the test that is named on its command line. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/etw/session/realtime_ring.h"

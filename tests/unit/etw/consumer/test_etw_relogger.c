@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A relogged file reads like its sources: it contains events of every form, from several logs and processors, with all
-   changes that a callback made, and without the events that it dropped. Otherwise a user could lose events from the
-   only copy. */
+/* A relogged file reads like its sources. It contains events of every form, from several logs and processors, with all
+   changes that a callback made, and without the events that the callback dropped. An error could lose events from a
+   user's only copy. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/consumer/relogger.h"
 #include "tests/unit/etw/consumer/consumer_fixture.h"
@@ -42,7 +42,8 @@ static void assert_same_record(const EVENT_RECORD *a, const EVENT_RECORD *b)
     }
 }
 
-/* Asserts that bytes written from an event's record decode to the same record, with the known processor index. */
+/* Decodes an event into a record, writes the record's bytes, and decodes them again. Asserts that both records are the
+   same. Both have the processor index. */
 static void assert_round_trip(const uint8_t *event, uint32_t size)
 {
     static uint8_t bytes[RELOGGED_EVENT_LARGEST];
@@ -153,7 +154,7 @@ static void events_without_room_are_rejected(void **state)
 
 static struct relogger *relogger;
 static unsigned events, headers, ends;
-static uint32_t only; /* 0: writes each event; otherwise only events whose number is a multiple */
+static uint32_t only; /* 0: writes each event; otherwise only events whose number is a multiple of it */
 static unsigned cancel_at;
 static void *users[2];
 
@@ -279,7 +280,7 @@ static void chosen_events_are_in_order(void **state)
     only = 3;
     add_both();
     assert_int_equal(relogger_process(relogger, &callback), S_OK);
-    assert_int_equal(read_numbers(numbers, 5), 10 + 5); /* multiples from 0 to 29, and from 10 to 24 */
+    assert_int_equal(read_numbers(numbers, 5), 10 + 5); /* the multiples of 3 from 0 to 29, and from 10 to 24 */
 }
 
 static void a_cancelled_file_is_complete(void **state)

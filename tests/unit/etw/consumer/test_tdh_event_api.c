@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH as programs use it for a written event: sizes by two calls, blocks, properties by name, and strings. Every
-   TraceLogging type reads back with each suitable output type. */
+/* TDH as programs use it for a written event: sizes that a first call returns for a second one, blocks, properties by
+   name, and strings. Every TraceLogging type reads back with each suitable output type. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/event_values.h"
@@ -218,7 +218,8 @@ static const struct typed all[] = {
     {"POINTER", "", 16, 0, BYTES("\x10\x20\0\0"), "0x2010"}, /* widened in the code below */
 };
 
-/* As programs expect in EVENT_PROPERTY_INFO: the size of types with a fixed size, 0 for all others. */
+/* Returns the length that programs expect in EVENT_PROPERTY_INFO: the size of types with a fixed size, and 0 for all
+   others. */
 static uint16_t length_of_type(uint16_t in)
 {
     static const uint8_t lengths[] = {
@@ -305,7 +306,8 @@ static void an_event_has_names(void **state)
     assert_int_equal(get_u32(info + 104), 1);
 }
 
-/* Expects the lengths of the kernel's Process class, which is MOF; `flags` determine the pointer size. */
+/* Expects the lengths of the kernel's Process class, which a MOF class describes; `flags` determine the pointer
+   size. */
 static void expect_lengths_of_process(uint16_t flags, uint16_t pointer)
 {
     static const GUID process = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
@@ -328,7 +330,7 @@ static void lengths_of_classic_events_follow_the_writer(void **state)
     expect_lengths_of_process(EVENT_HEADER_FLAG_32_BIT_HEADER, 4);
 }
 
-/* A struct has no length; an array's element has its own. */
+/* A struct has the length 0. An array has the length of one element. */
 static void elements_of_structs_and_arrays_have_lengths(void **state)
 {
     (void)state;
@@ -406,7 +408,8 @@ static void members_and_elements_are_found_by_name(void **state)
     assert_int_equal(get_element("s", 1, "v", 0, bytes, sizeof bytes, &size), ERROR_SUCCESS);
     assert_true(size == 1 && bytes[0] == 0x0C);
     assert_int_equal(get_element("s", 1, "v", 1, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
-    assert_int_equal(get_element("s", 1, "k", 0, bytes, sizeof bytes, &size), ERROR_SUCCESS); /* the only one */
+    /* Index 0 is the only valid one, because k is not an array. */
+    assert_int_equal(get_element("s", 1, "k", 0, bytes, sizeof bytes, &size), ERROR_SUCCESS);
     assert_int_equal(get_element("s", 1, "k", 1, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
     assert_int_equal(get_step("t", 0, NULL, bytes, sizeof bytes, &size), ERROR_SUCCESS);
     assert_int_equal(get_step("t", 1, NULL, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);

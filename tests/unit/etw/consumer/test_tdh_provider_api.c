@@ -225,7 +225,7 @@ static ULONG unload_row(const void *what, ULONG bytes)
     return bytes ? tdh_unload_manifest_from_memory(what, bytes) : tdh_unload_manifest(what);
 }
 
-/* Stores a DLL with a manifest's template and messages only, as Windows loads it. */
+/* Stores a DLL that contains only a manifest's template, without messages. */
 static void store_binary(const char *path)
 {
     struct provider_manifests list;
@@ -284,7 +284,7 @@ static void out_of_memory_keeps_the_loaded_manifest(void **state)
     assert_int_equal(file_delete("test_tdh_memory.dll"), S_OK);
 }
 
-/* Windows' undocumented functions for the WMI of another computer. */
+/* Tests Windows' undocumented functions that query WMI on another computer. */
 static void wmi_is_limited_to_this_computer(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void wmi_is_limited_to_this_computer(void **state)
     assert_int_equal(tdh_enumerate_remote_wbem_provider_field_information(other, &kernel, 0, block, &size), 4208);
     assert_int_equal(tdh_query_remote_wbem_provider_field_information(other, &kernel, 1, 0, block, &size), 4208);
     assert_int_equal(tdh_enumerate_remote_wbem_provider_field_information(here, &provider, 0, block, &size),
-                     ERROR_NOT_FOUND); /* it has a manifest */
+                     ERROR_NOT_FOUND); /* this event provider has a manifest */
     assert_int_equal(tdh_enumerate_remote_wbem_provider_field_information(NULL, &kernel, 0, block, &size),
                      tdh_enumerate_provider_field_information(&kernel, 0, block, &(ULONG){sizeof block}));
     assert_int_equal(tdh_enumerate_remote_wbem_providers(NULL, block, NULL), ERROR_INVALID_PARAMETER);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of a trace in memory: limits and allocation failures cause no wrong stack, records far out of order are found,
-   and an address belongs to the code that was loaded at the time of the event. */
+/* Stacks of a trace in memory. Limits and failed allocations cause no wrong stack, records that are far out of order
+   are found, and an address belongs to the code that was loaded at the time of the event. */
 #include "engine/base/memory.h"
 #include "engine/etw/stacks/code_ranges.h"
 #include "engine/etw/stacks/match_sort.h"
@@ -149,7 +149,7 @@ static void records_in_any_order_are_sorted(void **state)
     enum { COUNT = 20000 };
     struct match *m = calloc(COUNT, sizeof *m);
     assert_non_null(m);
-    for (uint32_t i = 0; i < COUNT; i++) /* from the last to the first: too far for insertion */
+    for (uint32_t i = 0; i < COUNT; i++) /* in descending order: an insertion sort would take too long */
         m[i] = (struct match){.number = COUNT - i, .thread = COUNT - i};
     match_sort(m, COUNT);
     for (uint32_t i = 0; i < COUNT; i++)

@@ -9,7 +9,7 @@
 /* Stored in memory that outlives the process. */
 struct progress {
     _Atomic uint64_t at;      /* number of accepted events * PROGRESS_UNIT, plus the state of the next event */
-    _Atomic uint64_t refused; /* events without room */
+    _Atomic uint64_t refused; /* events that found no free space */
     _Atomic uint32_t step;    /* step of the protocol at which the process killed itself */
     _Atomic uint32_t owner;   /* identifies the writer's events */
     _Atomic uint32_t rescues;
@@ -47,8 +47,9 @@ static inline bool progress_write(struct progress *own, const struct session_buf
     return true;
 }
 
-/* Adds the fewest and the most events of a killed writer that can be torn and counted as lost; `came` of its events are
-   in the log. Fails the test unless all accepted events arrived. */
+/* `came` of the killed writer's events are in the log; the test fails unless these are all accepted events. At its
+   death, the writer may have left one incomplete event, which the log counts as lost. Adds to *least 1 if that is
+   certain, and to *most 1 if it is possible. */
 static inline void progress_check(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
 {
     const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;

@@ -53,8 +53,9 @@ static inline ULONG update_file(TRACEHANDLE session, const char *path)
 
 /* ---- in several processes ---- */
 
-/* Runs a process with the event provider. On each command, it writes the number of events given by `how`, and with `l`
-   one more that is too large for a buffer. It exits on command. */
+/* Runs a process with the event provider. `how` begins with a number of commands. On each of them, the process writes
+   the numbered events; if `how` contains 'l', it also writes an event that is too large for a buffer. It exits on one
+   more command. */
 static inline int be_provider(const char *name, const char *how)
 {
     static const char *const what[] = {"ready", "go", "done"};

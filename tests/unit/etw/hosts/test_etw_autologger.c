@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions that start with the host OS: their settings come from registry values; under Wine, the first process of a
-   prefix that traces starts them. */
+/* Sessions that start with the host OS. Their settings come from registry values. Under Wine, they are started by the
+   first process of a prefix that uses tracing. */
 #include "engine/base/registry.h"
 #include "engine/etw/autologger.h"
 #include "tests/unit/controller_fixture.h"
@@ -324,7 +324,7 @@ static void kernel_flags_are_kept_and_shown(void **state)
     }
 }
 
-/* The name makes the session the context logger, as Windows' key does, with the kernel's events. */
+/* The name makes the session the context logger with the kernel's events, as the key of this name does on Windows. */
 static void the_context_logger_starts_by_its_key(void **state)
 {
     (void)state;
@@ -525,7 +525,7 @@ static void an_invalid_value_is_reported(void **state)
     memory_free(path);
 }
 
-/* Out of memory at any allocation: the key is unchanged. */
+/* If any allocation fails, the key is unchanged. */
 static void a_key_is_written_completely_or_not_at_all(void **state)
 {
     struct autologger_provider provider = {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4)};

@@ -171,7 +171,8 @@ static void each_failed_control_has_its_error_code(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_MORE_DATA);
     assert_string_equal(narrow(b.name), "con"); /* as much of the name as fits is returned */
     assert_int_equal(b.p.Wnode.HistoricalContext, handle);
-    b = block_of(0, NULL); /* the gap before the second name has no room for even the first name's terminator */
+    /* Between the offsets of the two names, not even the terminator of the first name has room. */
+    b = block_of(0, NULL);
     b.p.LogFileNameOffset = BLOCK_NAME + 1;
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_BAD_LENGTH);
     b = block_of(0, path);

@@ -13,8 +13,8 @@ enum {
 };
 static char *folder;
 
-/* Kinds of sessions, in turn: one with too little room; one that other sessions' failures do not affect; and two plain
-   ones. An event without room in one of its event provider's sessions goes to none of the plain ones. */
+/* Sessions are of three kinds: one of four has too little room, one is independent of other sessions' failures, and two
+   are plain. If an event has no room in one session of its event provider, no plain session gets it. */
 enum kind { TIGHT, INDEPENDENT, PLAIN, KINDS = 4 };
 static enum kind kind_of(unsigned session)
 {

@@ -248,7 +248,7 @@ static void events_accepted_in_real_time_are_delivered(void **state)
     memory_free(path);
 }
 
-/* A consumer falls behind one time, while writers never pause. */
+/* A consumer falls behind once and must then keep up, while writers never pause. */
 static void a_slow_consumer_catches_up(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void a_slow_consumer_catches_up(void **state)
     }
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     const uint64_t from = clock_monotonic_ms();
-    while (clock_monotonic_ms() < from + 500) { /* 17 MB or more would not fit in the backlog and the ring */
+    while (clock_monotonic_ms() < from + 500) { /* backlog and ring hold less than 17 MB: the consumer must keep up */
         assert_true(provider_write(&p, 200));
         consume_all(&c);
     }

@@ -44,7 +44,8 @@ static void remove_session(TRACEHANDLE handle)
     memory_free(providers);
 }
 
-/* Stores the sessions' enables of the event provider in a list that the caller frees. */
+/* Returns the number of sessions that enabled the event provider, and their settings in *list. The caller frees the
+   list. */
 static size_t enables(struct directory_enable **list)
 {
     size_t count;
@@ -102,7 +103,8 @@ static void member_list_without_memory_is_rejected(void **state)
         failed = memory_count() >= n;
         memory_fail_at(0);
         assert_true(code == ERROR_SUCCESS || failed);
-        if (code == ERROR_SUCCESS) /* or only an error message could not be allocated, which does not fail the call */
+        /* If only an error message could not be allocated, the call succeeds anyway. */
+        if (code == ERROR_SUCCESS)
             taken = 2;
         else
             refused++;
@@ -205,7 +207,7 @@ static void filters_are_checked(void **state)
     static uint8_t zero[8192];
     static const uint8_t ids[] = {1, 0, 2, 0, 10, 0, 11, 0}, too_many[200] = {1, 0, 65, 0},
                          bad_in[] = {2, 0, 1, 0, 1, 0},
-                         payload[] = {'O', 'L', 'P', 'F', 1, 0, 0, 0, 12, 0, 0, 0}; /* a filter for no event */
+                         payload[] = {'O', 'L', 'P', 'F', 1, 0, 0, 0, 12, 0, 0, 0}; /* a filter that has no event */
     uint8_t names[64] = {0};
     EVENT_FILTER_HEADER head = {.Size = sizeof head};
     const struct {
@@ -278,7 +280,7 @@ static void eight_sessions_have_a_provider(void **state)
     assert_int_equal(enable_with(handles[DIRECTORY_ENABLES_OF_ONE], NULL), ERROR_SUCCESS);
     for (unsigned i = 0; i <= DIRECTORY_ENABLES_OF_ONE; i++)
         remove_session(handles[i]);
-    assert_int_equal(enable_count(), 0); /* the enables ended with their sessions */
+    assert_int_equal(enable_count(), 0); /* the settings were removed with their sessions */
 }
 
 /* ---- waiting for callbacks ---- */
@@ -305,7 +307,7 @@ static void the_call_waits_for_callbacks(void **state)
     uint32_t registration;
     assert_int_equal(directory_own_signal(own_directory(), &l.wake), S_OK);
     assert_int_equal(directory_register(own_directory(), &provider, DIRECTORY_PROVIDER, &registration), S_OK);
-    /* Nobody applies the change: the call times out, but the enable is in effect. */
+    /* Nobody applies the change, so the call times out. The event provider stays enabled. */
     assert_int_equal(EnableTraceEx2(handle, &provider, 1, 1, 0, 0, 30, NULL), ERROR_TIMEOUT);
     assert_int_equal(enable_count(), 1);
     assert_int_equal(EnableTraceEx2(handle, &provider, 1, 2, 0, 0, 0, NULL), ERROR_SUCCESS);

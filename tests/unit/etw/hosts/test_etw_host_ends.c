@@ -45,8 +45,8 @@ static void events_of_a_provider_are_in_the_log(void **state)
     memory_free(path);
 }
 
-/* The callback of an event provider enables a second event provider; if both used one thread, it would wait for
-   itself. */
+/* The callback of an event provider enables a second event provider and waits for that callback. If one thread called
+   both, it would wait for itself. */
 static const GUID second_guid = {0x22222222, 1, 2, {4}};
 static atomic_int nested_code = -1, second_calls;
 
@@ -109,7 +109,7 @@ static void a_provider_recovers_the_session_of_a_killed_host(void **state)
         struct directory_session s = session_of_handle(session);
         assert_int_equal(process_terminate(s.host.id, s.host.start_time), S_OK);
         directory_session_free(&s);
-        /* Only this process's waiting thread uses the session. */
+        /* No other process uses the session; the waiting thread of this process recovers it. */
         wait_until_gone(session);
         check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
         const uint64_t from = clock_monotonic_ms();
@@ -189,7 +189,7 @@ static void trace_in_the_next_directory(REGHANDLE handle, const char *path)
     check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
 }
 
-/* The last process has exited: the directory no longer exists. */
+/* A directory no longer exists when its last process has exited. Here the test deletes it. */
 static void host_exits_with_its_directory(void **state)
 {
     (void)state;

@@ -22,7 +22,7 @@ static struct section *open_progress(const char *name, bool create, struct progr
     return section;
 }
 
-/* Arguments: "handle.index" and the name of the progress. */
+/* Arguments: "handle.index", and the name of the section with the progress. */
 static int role_write(const char *what, const char *name)
 {
     char *end;
@@ -198,7 +198,7 @@ static void accepted_events_outlive_host_and_writers(void **state)
     }
 }
 
-/* Runs a recovering process, which signals when it is about to begin. */
+/* Runs a recovering process, which sets a flag when it is about to begin. */
 static int role_recover(const char *handle, const char *name)
 {
     const TRACEHANDLE h = strtoull(handle, NULL, 10);
@@ -335,7 +335,7 @@ static void the_log_of_a_dead_host_is_not_overwritten(void **state)
 
 /* ---- a starter that exits ---- */
 
-/* Enters a session that is starting, and exits. */
+/* Adds a session in the starting state to the directory, and exits. */
 static int role_starter(void)
 {
     struct directory_session s = {

@@ -19,7 +19,7 @@ enum { FIRST_CLOCK = 3 };
 #else
 enum { FIRST_CLOCK = 1 };
 #endif
-/* Exit code of our children: another run of this test may use the same machine. */
+/* Exit code of our children. It distinguishes them from the children of another run on this machine. */
 static uint32_t exit_code;
 static char *folder;
 
@@ -237,7 +237,7 @@ static struct seen read_session(TRACEHANDLE handle, const char *path, bool in_me
     return read_events(path);
 }
 
-/* Runs a process until the session reports it; on a busy machine, that takes long. */
+/* Runs a process until the session reports it. On a busy machine, this can take long. */
 static void run_child_until_reported(TRACEHANDLE handle, const char *path, bool in_memory)
 {
     struct process *p = NULL;

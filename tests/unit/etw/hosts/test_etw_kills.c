@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_etw_kills [KILLS [HOSTS [SEED]]]: ends processes with event providers at random, by SIGKILL or at each step of
    the protocol, and ends ETW session hosts while another process recovers their sessions. Every accepted event must
-   occur once and complete; an event that was being written is counted as lost. Without arguments, the number of kills
-   is small enough for seconds. */
+   occur once and complete; an event that was being written is counted as lost. Without arguments, there are so few
+   kills that the test takes only seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/process.h"
@@ -102,7 +102,7 @@ static void start_victim(uint32_t slot, bool at_step)
     pids[slot] = pid;
 }
 
-/* Few enough that each process has a separate writer entry in the tally. */
+/* Processes per round: so few that each one has its own writer entry in the tally. */
 enum { ROUND = TALLY_WRITERS - 1 };
 
 static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
@@ -255,8 +255,8 @@ static uint64_t count_file(struct tally *t)
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;
         assert_true(event_check(record.event, record.size, &writer, &number) && writer < TALLY_WRITERS);
-        /* A recovering process reads the clocks again. On a busy machine its reading can be less exact; the host
-           process takes steps back of up to 1 ms for that, not for a clock that was set. */
+        /* A recovering process reads the clocks again, and on a busy machine its reading can be less exact. The host
+           process attributes steps back of up to 1 ms to that, and larger steps to a clock that was set. */
         assert_true(record.stamp + 10000 >= before);
         before = record.stamp;
         t->writer[writer].next = number >= t->writer[writer].next ? number + 1 : t->writer[writer].next;
