@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the nth file operation of this thread fail, makes the disk full from it on, or ends the process there. */
+/* Faults in the file operations of this thread: the nth operation fails, or all from the nth one on, or the disk is
+   full from then on, or the process ends at the nth one. */
 #ifndef OPENPLA_TESTS_FILE_FAULTS_H
 #define OPENPLA_TESTS_FILE_FAULTS_H
 

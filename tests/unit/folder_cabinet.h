@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs a folder's files into a cabinet and compares them, by their names relative to an open folder, as the data
-   manager does. */
+/* Packs the files of a folder into a cabinet, and compares the cabinet with the files, as the data manager does. The
+   names are relative to the open folder. */
 #ifndef OPENPLA_TESTS_FOLDER_CABINET_H
 #define OPENPLA_TESTS_FOLDER_CABINET_H
 
@@ -45,7 +45,7 @@ static inline HRESULT folder_cabinet_open(void *user, size_t index, struct file 
     return hr;
 }
 
-/* Lists the members with the current state of their files. The caller must free the list, even on failure. */
+/* Lists the members, with the current state of their files. The caller must free the list, even on failure. */
 static inline HRESULT folder_cabinet_source(struct folder_cabinet *s, struct cabinet_source *out)
 {
     s->members = memory_zero(s->names->count + 1, sizeof *s->members);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks process events, in both tests of the kernel logger. */
+/* Checks process events, for both tests of the kernel logger. */
 #ifndef OPENPLA_TEST_KERNEL_PROCESS_H
 #define OPENPLA_TEST_KERNEL_PROCESS_H
 
@@ -25,8 +25,8 @@ static inline const char *process_name(const uint8_t *data, uint32_t size)
     return (const char *)data + at;
 }
 
-/* Compares the name: for an exited process, Linux reports only 15 bytes, and other processes run on this machine
-   too. */
+/* Compares the name of a process, to ignore the other processes of this machine. For an exited process, Linux reports
+   only 15 bytes of it. */
 static inline bool process_is_called(const char *name, const char *program)
 {
     for (const char *p = program; *p; p++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel files that a test writes: a folder that replaces /proc and /sys, so that files can vanish, change their format
-   or hang. */
+/* Kernel files that a test writes into a folder. The folder replaces /proc and /sys, so that files can vanish, change
+   their format or hang. */
 #ifndef OPENPLA_KERNEL_ROOT_H
 #define OPENPLA_KERNEL_ROOT_H
 
@@ -15,7 +15,7 @@
 
 struct kernel_root {
     char *folder; /* path in the test's own notation */
-    char *root;   /* the same as a Unix path */
+    char *root;   /* the folder as a Unix path */
 };
 
 static inline void kernel_root_write_bytes(const struct kernel_root *r, const char *path, const void *bytes,
@@ -69,8 +69,8 @@ static inline char *kernel_root_unix(const char *folder)
 #endif
 }
 
-/* Two processors, a disk, a network interface, a swap file, a process, a graphics card that it uses, network folders,
-   and Wine's server. */
+/* Files of two processors, a disk, a network interface, a swap file, network folders, Wine's server, and a process that
+   uses a graphics card. */
 static const char *const kernel_root_files[][2] = {
     {"/proc/stat", "cpu  30 3 33 600 6 2 4 0 0 0\ncpu0 10 1 11 200 2 1 2 7 0 0\ncpu1 20 2 22 400 4 1 2 0 0 0\n"
                    "ctxt 1000\nprocs_running 5\n"},

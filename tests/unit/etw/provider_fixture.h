@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers and sessions in one process, without a directory: the test defines the enables, and reads the
-   events. */
+/* Event providers and sessions in one process, without a directory. The test defines which sessions enable which event
+   providers, and reads the events. */
 #ifndef OPENPLA_PROVIDER_FIXTURE_H
 #define OPENPLA_PROVIDER_FIXTURE_H
 

@@ -239,7 +239,7 @@ static void unreadable_message_arguments_are_rejected(void **state)
 static jmp_buf outside;
 static bool leaves;
 
-/* Under Wine, a handler that is left this way remains registered. */
+/* Under Wine, a handler that is left with longjmp remains registered. */
 static LONG CALLBACK leave(EXCEPTION_POINTERS *exception)
 {
     (void)exception;
@@ -249,7 +249,7 @@ static LONG CALLBACK leave(EXCEPTION_POINTERS *exception)
     longjmp(outside, 1);
 }
 
-/* Returns whether the call ended normally; otherwise the program's handler left it. */
+/* Returns true if the call returned, and false if the program's exception handler jumped out of it. */
 static bool ends(void (*call)(void *), void *argument)
 {
     static void *handler;
@@ -334,7 +334,7 @@ static void end_it(void *handle)
     fixture_unregister(*(const REGHANDLE *)handle);
 }
 
-/* The registration gets the next change, and its end does not block. */
+/* After such an exception, the registration still gets the next change, and can be ended without blocking. */
 static void callback_can_be_left_by_an_exception(void **state)
 {
     (void)state;

@@ -252,7 +252,7 @@ static void group_enables_its_members(void **state)
     const EVENT_DESCRIPTOR less = {.Level = 2};
     assert_int_equal(EventWrite(handle, &less, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
-    /* Enabled by a session that excludes the event provider from the group (TraceSetDisallowList). */
+    /* The event provider is enabled through its group, by a session that excludes it (TraceSetDisallowList). */
     const struct provider_source strict = {fixture_find, keeps_out, NULL, {{4711, 17}, NULL}};
     assert_int_equal(provider_apply(0, e, 1, &strict), S_OK);
     assert_false(EventProviderEnabled(handle, 1, 0));

@@ -60,7 +60,7 @@ static void next_reading_corrects_a_wrong_one(void **state)
     session_clock_add(&c, at(3 * SECOND));
     assert_near(&c, 5 * SECOND / 2, 1);
     int64_t before = INT64_MIN;
-    for (int64_t i = 0; i < 3 * SECOND; i += 9973) { /* and times never go backwards */
+    for (int64_t i = 0; i < 3 * SECOND; i += 9973) { /* times never go backwards */
         const int64_t time = session_clock_time(&c, at(i).cycles);
         assert_true(time >= before);
         before = time;
@@ -76,7 +76,7 @@ static void setting_the_clock_keeps_its_rate(void **state)
         struct session_anchor set = at(SECOND);
         set.time += jumps[i];
         session_clock_add(&c, set);
-        assert_near(&c, SECOND / 2, 1); /* before it was set */
+        assert_near(&c, SECOND / 2, 1); /* a time before the clock was set */
         const int64_t passed = session_clock_time(&c, at(SECOND + 500).cycles) - set.time;
         assert_in_range(passed, 499, 501);
     }
@@ -128,7 +128,7 @@ static void continued_session_keeps_its_times(void **state)
     c = clock_from(SECOND);
     session_clock_resume(&c, lie);
     assert_near(&c, SECOND / 3, 1);
-    session_clock_resume(&c, at(5 * SECOND)); /* from the future */
+    session_clock_resume(&c, at(5 * SECOND)); /* a reading from the future is ignored */
     assert_near(&c, SECOND / 3, 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions, enables and changes in the session directory. This program starts itself as the process that is killed
-   during a change. */
+/* Sessions, their event providers, and changes in the session directory. This program starts itself as the process that
+   is killed during a change. */
 #include "tests/unit/etw/directory_fixture.h"
 
 /* Begins a change, adds a session, and waits to be killed. */
@@ -175,7 +175,7 @@ static void enables_are_found_with_their_filters(void **state)
     assert_memory_equal(list->filter[2].data, bytes, 21);
     serial = list->serial;
     directory_enables_free(list, count);
-    /* A capture changes only its source. */
+    /* A request to capture state changes only the request's source. */
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_enable_capture(d, s.logger, s.generation, &guid, &source), S_OK);
     directory_end(d, &guid, 1);
@@ -184,7 +184,8 @@ static void enables_are_found_with_their_filters(void **state)
                 guid_equal(&list->source, &source));
     assert_memory_equal(list->filter[2].data, bytes, 21);
     directory_enables_free(list, count);
-    /* An update has a higher serial number, and so does an enable after a disable. */
+    /* An update gets a higher serial number. So do settings that enable the event provider again after it was
+       disabled. */
     e.filter_count = 0;
     e.level = 5;
     e.classic = true;
@@ -208,7 +209,7 @@ static void enables_are_found_with_their_filters(void **state)
     assert_int_equal(enables_of(7), 0);
 }
 
-/* Two places that are used alternately, like those of an enable that changes often. */
+/* Two places that are used alternately, as for a session that often changes an event provider's settings. */
 struct turns {
     struct directory_span span[2];
     atomic_bool end;
@@ -226,8 +227,8 @@ static void alternate_sessions(void *context)
     atomic_store(&t->end, true);
 }
 
-/* If a reader saw the place of an ended enable while the next enable was stored there, it would have the session's
-   enable twice, and write each event twice. */
+/* When a session changes an event provider's settings, the new ones are stored in another place, and the old place
+   ends. A reader that saw both places would find the session twice, and write each event twice. */
 static void readers_see_one_enable_during_changes(void **state)
 {
     struct turns turns = {.end = false};
@@ -307,7 +308,7 @@ static void eight_sessions_enable_a_provider(void **state)
         drop(&s[i]);
 }
 
-/* Filters and places of ended enables are freed. */
+/* When settings end, their place and their filters are freed. */
 static void room_of_ended_enables_is_freed(void **state)
 {
     struct directory_session s = add("enabling", 1);
@@ -362,7 +363,7 @@ static void an_interrupted_change_is_undone(void **state)
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_true(directory_revision(d) == revision);
-    assert_int_equal(session_count(), 1); /* while the process lives, and afterwards */
+    assert_int_equal(session_count(), 1); /* the change is invisible while the process lives, and afterwards */
     end_child(p, ready_name);
     assert_int_equal(session_count(), 1);
     struct directory_session again = add("half", 999);
@@ -443,7 +444,7 @@ static void out_of_memory_changes_nothing(void **state)
     assert_int_equal(session_count(), 0);
 }
 
-/* Leaves the directory again and again, as processes that end. */
+/* Leaves the directory like a process that exits; can be called repeatedly. */
 static void exit_as_other_process(void)
 {
     char name[96];
@@ -453,8 +454,9 @@ static void exit_as_other_process(void)
     directory_leave();
 }
 
-/* Without this each directory, of a prefix or natively, would stay in memory until the host OS restarts. With it a user
-   could lose the events of a session that nobody has recovered yet. */
+/* If the last process did not remove the directory, each directory (of a prefix, or of native programs) would stay in
+   memory until the host OS restarts. If it removed too much, a user could lose the events of a session that is not
+   recovered yet. */
 static void last_process_removes_the_directory(void **state)
 {
     char name[96];
@@ -464,7 +466,7 @@ static void last_process_removes_the_directory(void **state)
     snprintf(name, sizeof name, "%s-users", d->name);
     atomic_store(&d->shared->names_given, 0);
     directory_set_profile_interval(d, 0);
-    assert_int_equal(signal_open(&(struct shared){.name = name}, &other), S_OK); /* one that runs on */
+    assert_int_equal(signal_open(&(struct shared){.name = name}, &other), S_OK); /* a process that still runs */
     exit_as_other_process();
     assert_int_equal(directory_check(), S_OK);
     signal_close(other);

@@ -2,7 +2,7 @@
 /* test_etw_directory_kills [KILLS [SEED]]: kills processes at random: during changes of the directory, between changes,
    while they register, and while they send requests. Readers must see each change completely or not at all, the last
    committed change must survive, and living processes must be able to reuse everything that dead processes had. Without
-   arguments, the number of kills is small enough for seconds. */
+   arguments, there are so few kills that the test takes only seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -282,7 +282,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 (void)check_sessions(lane);
                 (void)check_enables(lane);
                 looks++;
-                if (ends[lane] == 0 && lanes[lane].asked != 0) /* it did each action at least once */
+                if (ends[lane] == 0 && lanes[lane].asked != 0) /* the victim did each action at least once */
                     ends[lane] = clock_monotonic_ms() + random_below(20);
                 if (ends[lane] == 0 || clock_monotonic_ms() < ends[lane])
                     continue;
@@ -339,7 +339,7 @@ static void everything_of_dead_processes_is_freed(void **state)
     assert_int_equal(status, 0);
 }
 
-/* The signals of killed processes still have names; removes them. */
+/* Removes the signals of killed processes, whose names still exist. */
 static void remove_signals(const char *name)
 {
     char *path = NULL;

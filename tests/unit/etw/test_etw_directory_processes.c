@@ -73,7 +73,7 @@ static void process_is_woken_only_for_its_providers(void **state)
     assert_int_equal(directory_wait_applied(d, &e.provider, revision, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(other_ready, other, 50), S_FALSE);
-    /* A caller waits for a process that has not applied the change until that process exits. */
+    /* While a process has not applied the change, callers wait for it, until it exits. */
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, 30), S_FALSE);
     end_child(p, ready_name);
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, CHILD_PATIENCE), S_OK);
@@ -178,7 +178,8 @@ static void used_up_registrations_are_freed(void **state)
         directory_unregister(d, taken[i]);
     assert_int_equal(registered(6, &pid), 0);
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &more), S_OK);
-    assert_int_equal(more, 0); /* the search for readers is short */
+    /* The lowest slot is used again, so readers have to search only a few. */
+    assert_int_equal(more, 0);
     directory_unregister(d, more);
     signal_close(ready);
     memory_free(taken);
@@ -191,7 +192,8 @@ static void later(void)
         child_sleep(1);
 }
 
-/* A slot that events in a session may name is not given to another process; a slot that cannot be named is. */
+/* A slot is not given to another process if events in a session may name it. Other slots of dead processes are
+   reused. */
 static void slots_of_dead_processes_wait_for_sessions(void **state)
 {
     uint32_t own, slots[2] = {0};
@@ -253,7 +255,7 @@ static void report_reaped(void *user)
         directory_session_reaped(d, h->session->logger, clock_monotonic_ms());
 }
 
-/* When dead processes have all slots, the directory requests the hosts to check whether their sessions still name the
+/* When dead processes have all slots, the directory asks the hosts to check whether their sessions still name these
    slots. */
 static void sleeping_host_does_not_block_registration(void **state)
 {

@@ -248,7 +248,7 @@ static const char *jump_target(const struct image *i, uint32_t rva)
     return (const char *)(uintptr_t)target;
 }
 
-/* Otherwise GetProcAddress would find the added functions, but miss or confuse existing ones. */
+/* GetProcAddress must find the added functions as well as the existing ones. */
 static void exports_are_added_and_the_others_kept(void **state)
 {
     static const char a[] = "a", b[] = "b", c[] = "c", d[] = "d";

@@ -86,8 +86,8 @@ static void each_session_gets_only_the_items_it_requests(void **state)
     fixture_unregister(handle);
 }
 
-/* Every item that can be requested, except the event key, which needs the directory (test_etw_join): the items that a
-   host OS without packages and containers provides, once each and in order. */
+/* The session requests every item except the event key, which needs the directory (test_etw_join). The event must have
+   the items that a host OS without packages and containers provides, each of them once, and in order. */
 static void each_available_item_is_written(void **state)
 {
     (void)state;
@@ -319,8 +319,8 @@ static void filters_choose_events(void **state)
     fixture_unregister(handle);
 }
 
-/* Accepts those events 7 whose number is above 10, also if the event consists of several pieces, and all other
-   events. */
+/* This filter applies to event 7: the event passes if its number is above 10, also if its data consist of several
+   pieces. All other events pass. */
 static void payload_filters_read_the_data(void **state)
 {
     (void)state;
@@ -353,8 +353,8 @@ static void payload_filters_read_the_data(void **state)
     fixture_unregister(handle);
 }
 
-/* Filters in a section to which other processes can write: a malformed filter enables nothing, and nothing beyond it is
-   read. */
+/* Other processes can write to the section with the filters. A malformed filter must enable nothing, and no byte beyond
+   it may be read. */
 static void malformed_filters_enable_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This process's event providers in the directory: the waiting thread applies enables, and releases ended sessions. The
+/* This process's event providers in the directory. The waiting thread applies changes, and releases ended sessions. The
    test itself hosts the sessions. */
 #include "engine/etw/provider/provider_table.h"
 #include "tests/unit/etw/hosted_session.h"
@@ -42,7 +42,8 @@ static void registration_errors_match_windows(void **state)
     assert_int_equal(EventUnregister(0xDEADBEEF), ERROR_INVALID_HANDLE);
 }
 
-/* Includes the process's first registration; each registration has a session to map. */
+/* This test runs first, so it includes the first registration of the process. Each registration maps the section of a
+   session. */
 static void without_memory_nothing_is_registered(void **state)
 {
     (void)state;
@@ -212,7 +213,7 @@ static void a_provider_is_known_by_the_name_in_its_traits(void **state)
 
 static const GUID held_group = {9, 9, 9, {10}};
 
-/* An event provider whose first callback, on a separate thread, ends on the test's command. */
+/* An event provider whose first callback runs on a separate thread, until the test sets `released`. */
 struct held {
     REGHANDLE handle;
     atomic_uint thread;
@@ -248,7 +249,7 @@ static void join_group(void *held)
     h->joined = true;
 }
 
-/* Returns NULL if the waiting thread saw the group first and ran the callback. */
+/* Returns NULL if the waiting thread saw the group first and therefore ran the callback itself. */
 static struct thread *try_waiting_callback(struct hosted *session, struct held *h)
 {
     struct thread *thread;
@@ -309,7 +310,7 @@ static void change_is_applied_after_the_callback(void **state)
     end_waiting_callback(&session, &h, thread);
 }
 
-/* While it waits, its callback counts as ended. */
+/* While a callback waits for a change, the change does not wait for this callback. */
 static void callback_can_wait_for_a_change(void **state)
 {
     (void)state;

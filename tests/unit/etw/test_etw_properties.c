@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Row by row, how StartTrace responds to EVENT_TRACE_PROPERTIES, and the settings of the resulting sessions. */
+/* Tests row by row how StartTrace responds to EVENT_TRACE_PROPERTIES, and which settings the sessions then have. */
 #include "engine/base/memory.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/etl_record.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event providers that scripts list: the results of TDH's functions are passed through, from OpenPLA's TDH and from
-   the system's. */
+/* The event providers that scripts list. OpenPLA passes through what TDH's functions return, from its own TDH and from
+   the system's TDH. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/etw_api.h"
@@ -100,7 +100,7 @@ static void registration_results_are_validated(void **state)
     assert_int_equal(list.count, 0);
 }
 
-/* No event provider is missing that is registered while the list is read. */
+/* Event providers may be registered while the list is read. None of them may be missing. */
 static void all_providers_are_listed(void **state)
 {
     struct event_providers list;
@@ -189,7 +189,7 @@ static void all_registrations_are_read_in_one_pass(void **state)
     assert_int_equal(questions, 0);
     assert_true(named.count >= COUNT);
     event_providers_free(&named);
-    ours.registrations = NULL; /* like the system's TDH */
+    ours.registrations = NULL; /* the system's TDH has no such function */
     assert_int_equal(event_registrations_list(&ours, NULL, &slowly), S_OK);
     assert_true(questions > COUNT);
     assert_int_equal(list.count, COUNT);

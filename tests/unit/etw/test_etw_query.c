@@ -557,7 +557,7 @@ static void registrations_of_a_provider_are_listed(void **state)
     assert_int_equal(registered_by(NULL, 6, own), 1);
     assert_int_equal(registered_by(&one, 1, own), 1);
     assert_int_equal(event_registrations_list(&openetw_api, NULL, &list), S_OK);
-    assert_int_equal(list.count, 3); /* without the enabled event provider and the groups */
+    assert_int_equal(list.count, 3); /* the enabled but unregistered event provider and the groups are not listed */
     event_registrations_free(&list);
     assert_int_equal(event_registrations_list(&openetw_api, &nobodys, &list), S_OK);
     assert_int_equal(list.count, 0);
@@ -628,7 +628,7 @@ static void names_of_providers_are_limited_and_checked(void **state)
         directory_name_provider(d, &a, bad[i]);
     memset(longest, 'n', sizeof longest);
     longest[sizeof longest - 1] = 0;
-    directory_name_provider(d, &a, longest); /* one too many */
+    directory_name_provider(d, &a, longest); /* one character too long */
     assert_int_equal(names_now(&a, name), before);
     directory_name_provider(d, &a, longest + 1);
     directory_name_provider(d, &b, "b");
@@ -642,7 +642,7 @@ static void names_of_providers_are_limited_and_checked(void **state)
     assert_string_equal(name, "many");
     (void)names_now(&a, name);
     assert_string_equal(name, "");
-    /* Its writer exited before it finished. */
+    /* The process that wrote the name exited before the name was complete. */
     atomic_fetch_xor(&d->shared->name[7].words[3], 1);
     assert_int_equal(names_now(&last, name), DIRECTORY_PROVIDER_NAMES - 1);
 }

@@ -124,7 +124,7 @@ static void events_without_a_buffer_are_counted_and_the_host_is_woken(void **sta
     assert_false(in_use);
     for (uint64_t i = 0; i < 400; i++)
         accepted += event_write(&s.b, &w, i);
-    assert_int_equal(wakings, 2); /* for the first buffer, and for the second, which was closed */
+    assert_int_equal(wakings, 2); /* when the first buffer is claimed, and when the second one is closed */
     assert_false(session_drain_sleep(d, &in_use));
     assert_true(in_use);
     session_drain_wake(d);
@@ -334,8 +334,8 @@ static void buffers_of_16_mb_can_be_filled_completely(void **state)
     memory_free(copy);
 }
 
-/* A process with a long command line in a session with small buffers: its event must not use up a buffer and so cost
-   other events. */
+/* The event of a process with a long command line can be larger than a small buffer. It must not use up a buffer,
+   because other events would then be lost. */
 static void event_larger_than_a_buffer_is_counted_and_closes_none(void **state)
 {
     (void)state;
@@ -399,7 +399,7 @@ static void place_of_a_dead_writer_is_one_lost_event(void **state)
     assert_true(event_write(&s.b, &w, 1));
     abandon_place(&dead, false); /* the next writer wrote the dead writer's id */
     assert_true(event_write(&s.b, &w, 2));
-    abandon_place(&dead, false); /* the buffer's word names it */
+    abandon_place(&dead, false); /* the buffer's word names the dead writer */
     session_drain_flush(d);
     drain_all();
     assert_int_equal(t->events, 0); /* the writer lives: its buffer waits */
@@ -454,7 +454,7 @@ static void buffers_of_dead_writers_return(void **state)
     assert_true(event_write(&s.b, &w, 0));
     assert_true(event_write(&s.b, &w, 1));
     const uint64_t word = session_load(&s.b.processor[0].word);
-    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE); /* a word with the same bits was replaced */
+    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE); /* no processor names the buffer now */
     alive[9] = false;
     assert_int_equal(session_drain_reap(d), 0);
     assert_int_equal(session_drain_reap(d), 2);
@@ -602,8 +602,8 @@ static void recovery_writes_what_the_host_had_not_written(void **state)
         .liveness = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
     const uint64_t readings = atomic_load(&s.b.shared->totals.anchors);
     assert_int_equal(session_drain_create(&again, &options, &d), S_OK);
-    /* If this recovery is killed too, the next one uses the old host's clock reading. With a reading taken shortly
-       before its own, the converted times of old events would differ by microseconds from those that the host wrote. */
+    /* A recovery takes no clock reading here. If it did and were killed, the next recovery would use that reading, and
+       the converted times of old events would differ by microseconds from those that the host wrote. */
     assert_int_equal(atomic_load(&s.b.shared->totals.anchors), readings);
     assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_has_buffer, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
@@ -725,7 +725,7 @@ static void slot_is_freed_when_no_buffer_names_it(void **state)
     session_drain_flush(d);
     alive[WRITER] = false;
     assert_true(session_drain_oldest(d) < processor_cycles());
-    drain_all(); /* the place is kept, but settled */
+    drain_all(); /* the place still exists, but it is settled */
     assert_true(session_drain_oldest(d) == UINT64_MAX);
 }
 

@@ -45,7 +45,7 @@ static struct session_file *create(const struct session_file_options *options)
     return f;
 }
 
-/* Writes a buffer with one event with this number, `ticks` after the start. */
+/* Writes a buffer that contains only the event with this number, `ticks` after the start. */
 static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t processor, int64_t ticks)
 {
     static uint8_t bytes[BUFFER_SIZE];
@@ -158,7 +158,7 @@ static void new_file_starts_at_maximum_size_or_on_request(void **state)
     assert_int_equal(three.events_lost, 1);
 }
 
-/* The file for a given time is found by its start time; a timestamp means the same time in each file. */
+/* Users find the file for a given time by its start time. A timestamp means the same time in all files of a session. */
 static void each_file_has_its_start_time(void **state)
 {
     (void)state;
@@ -183,7 +183,8 @@ static void each_file_has_its_start_time(void **state)
     etl_log_free(&options.log);
 }
 
-/* The next file remains open if a host process is killed while creating it, until the process is gone. */
+/* A host process may be killed while it creates the next file. Until the process is gone, that file remains open, so
+   another name is used. */
 static void a_file_that_is_in_use_is_skipped(void **state)
 {
     (void)state;
@@ -296,7 +297,7 @@ static void another_file_is_not_appended_to(void **state)
     assert_int_equal(session_file_create(&options, &f), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-/* A host process that is killed while it writes a buffer leaves an incomplete file. */
+/* Truncates the file, as if a host process had been killed while it wrote a buffer. */
 static void cut_to(uint64_t bytes)
 {
     struct file *file;
@@ -316,7 +317,7 @@ static void a_file_of_a_killed_host_is_continued(void **state)
     assert_int_equal(session_file_close(f, 0), S_OK);
     cut_to(4 * BUFFER_SIZE + 100); /* the fourth buffer is incomplete */
     static const uint64_t reported[2] = {4, 1};
-    struct session_file_options later = options; /* the host OS's clock was set in between, so its boot time seems
+    struct session_file_options later = options; /* the host OS's clock was set since then, so its boot time seems
                                                     different */
     later.log.boot_utc += INT64_C(600) * 10000000;
     assert_int_equal(session_file_continue(&later, 1, reported, &f), S_OK);

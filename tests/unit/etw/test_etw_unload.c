@@ -197,7 +197,7 @@ static DWORD WINAPI load(void *unused)
     return LoadLibraryW(L"unloading_provider.dll") ? 0 : 1;
 }
 
-/* Two first registrations at the same time, one of them in DllMain. */
+/* Two threads register at the same time, both for the first time in this process. One of them runs DllMain. */
 static int register_while_loading(void)
 {
     REGHANDLE handle;
@@ -307,7 +307,8 @@ static int exit_as(const char *what, const char *file)
     return exit_by_exit_thread(strcmp(what, "leave-terminated") == 0 ? terminate_first : exit_last);
 }
 
-/* Otherwise a program that ends its main thread and lets the others finish would hang. */
+/* A program may end its main thread and let its other threads finish. The process must end when the last of them exits,
+   and must not hang. */
 static void process_ends_with_its_last_own_thread(void **state)
 {
     (void)state;

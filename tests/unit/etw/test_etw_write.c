@@ -12,7 +12,7 @@ static EVENT_DATA_DESCRIPTOR piece(const void *at, ULONG size)
     return (EVENT_DATA_DESCRIPTOR){.Ptr = (uintptr_t)at, .Size = size};
 }
 
-/* Registers these tests' only event provider, with the enables of `list`. */
+/* Registers these tests' only event provider, with the settings in `list`. */
 static REGHANDLE provider_for(const struct directory_enable *list, size_t count)
 {
     const REGHANDLE handle = fixture_register(&fixture_guid, NULL, NULL);
@@ -227,7 +227,7 @@ static void each_session_gets_what_it_requests(void **state)
         }
     assert_int_equal(fixture_read(one)->count, 2 * 2);
     assert_int_equal(fixture_read(two)->count, 5 * 2);
-    /* One session less. */
+    /* One session fewer. */
     fixture_apply(e + 1, 1);
     const EVENT_DESCRIPTOR event = {.Level = 1, .Keyword = 3};
     assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
@@ -349,7 +349,7 @@ static void empty_session_later(void *user)
     (void)fixture_read(session[0]);
 }
 
-/* Providers that two blocking sessions enabled in different orders must not deadlock. */
+/* Writers must not deadlock if two blocking sessions enabled an event provider in different orders. */
 static void writers_wait_for_sessions_in_one_order(void **state)
 {
     (void)state;

@@ -12,8 +12,8 @@ __declspec(dllexport) ULONG write_event(void);
 __declspec(dllexport) LONG callbacks(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 
-/* Returns the event with this name, by which the program that loads the DLL delays it at a certain point: the DLL sets
-   the event when it reaches that point. */
+/* Sets the event with this name, if it exists. The program that loads the DLL creates the event to learn that the DLL
+   has reached a certain point, and to delay it there. Returns whether the event exists. */
 static BOOL named(const WCHAR *name)
 {
     HANDLE event = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel events of a known load on this machine: child processes that start and exit, threads, context switches. The
-   events must contain the process ids that programs see, under Wine those of Windows. Skipped without access to
-   tracefs. */
+   events must contain the process ids that programs see; under Wine, these are Windows process ids. Skipped without
+   access to tracefs. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/thread.h"
@@ -67,7 +67,7 @@ static void note_command(const uint8_t *at, const uint8_t *end, char *out, size_
     out[length - from] = 0;
 }
 
-/* From /proc/cpuinfo; the flags are the words of one line. */
+/* Reads from /proc/cpuinfo whether the processors have the flag. The flags are the words of one line. */
 static bool processors_have(const char *flag)
 {
     char *text;
@@ -339,7 +339,7 @@ static void wait_long(void *user)
 static int end_at_once(void)
 {
     static struct thread *other;
-    child_sleep(300); /* until a pass has seen it */
+    child_sleep(300); /* until a pass has seen the process */
     return SUCCEEDED(thread_start(wait_long, NULL, &other)) ? EXIT_CODE : 1;
 }
 

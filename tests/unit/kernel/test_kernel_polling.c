@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel logger without tracefs finds processes and threads in /proc, which the tests create, except in the last
-   test. Hidden processes are reported as hidden and never as exited. */
+/* The kernel logger without tracefs finds processes and threads in /proc. The tests write this /proc themselves; only
+   the last test uses the real one. Hidden processes are reported as hidden and never as exited. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -358,7 +358,8 @@ static void processes_between_two_polls_are_counted(void **state)
     poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 6 + 3);
     add_thread(OTHER, 310);
-    set_counts(1110, 310); /* process ids started over: a thousand ids, one more than the other counter shows */
+    /* The newest id grew by 220. In total, it still counts fewer starts than the fork counter. */
+    set_counts(1110, 310);
     poll_everything();
     pass_until(HOOK_THREAD_START, 310, 1);
     poll_everything();
@@ -495,7 +496,7 @@ static void a_session_survives_the_loss_of_its_source(void **state)
     add_process(NEW, "fresh", BUSY, 100000);
     set_counts(101, NEW);
     pass_until(HOOK_PROCESS_START, NEW, 1);
-    remove_process(BUSY); /* reported by the other source before */
+    remove_process(BUSY); /* a process that the other source had reported */
     set_counts(101, NEW + 1);
     pass_until(HOOK_PROCESS_END, BUSY, 1);
     poll_everything();

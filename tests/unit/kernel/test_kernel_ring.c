@@ -116,7 +116,7 @@ static void an_invalid_record_ends_the_page(void **state)
         {0, 3},
         {0, 5}, /* beyond the page */
         {0, 0xFFFFFFFF},
-        {1u << 5 | 29, 3}, /* padding of that size */
+        {1u << 5 | 29, 3}, /* the same wrong lengths in padding */
         {1u << 5 | 29, 5},
         {1u << 5 | 29, 0xFFFFFFFF},
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows events created from Linux events. The tests send the events as other kernel versions and in other orders
-   might. */
+/* Windows events that are created from Linux events. The tests send the Linux events in the forms and orders that other
+   kernel versions might use. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -398,7 +398,7 @@ static void a_selected_event_has_its_stack(void **state)
     assert_int_equal(seen.stacks, 0);
 }
 
-/* An interrupt's event came in between, or the stack belongs to another thread: the stack is dropped. */
+/* If an interrupt's event came in between, or the stack belongs to another thread, the stack is dropped. */
 static void an_unrelated_stack_is_dropped(void **state)
 {
     (void)state;
@@ -479,8 +479,8 @@ static void sample(const uint64_t *user, size_t users, const uint64_t *kernel, s
     flush();
 }
 
-/* The interrupt's own frames are skipped: the entry that all samples share, and the frames before it, which differ
-   between user and kernel code. */
+/* The frames of the interrupt itself are skipped. These are the entry, which all samples share, and the frames before
+   it, which differ between user and kernel code. */
 static void a_sample_has_the_interrupted_stack(void **state)
 {
     (void)state;
@@ -507,7 +507,7 @@ static void a_sample_has_the_interrupted_stack(void **state)
     assert_int_equal(seen.samples, 0);
 }
 
-/* The timer also wakes sleepers between its ticks. */
+/* Timer events also occur between the timer's ticks, to wake sleeping threads. These are not samples. */
 static void one_sample_per_interval(void **state)
 {
     (void)state;
@@ -533,7 +533,7 @@ static void one_sample_per_interval(void **state)
     assert_int_equal(interval, FOURTH);
 }
 
-/* A record that claims more frames than it contains, and a record full of frames. */
+/* Tests a record that claims more frames than it contains, and a record full of frames. */
 static void stacks_are_read_within_their_records(void **state)
 {
     (void)state;

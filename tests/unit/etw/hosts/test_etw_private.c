@@ -126,7 +126,8 @@ static void later_process_keeps_the_first_file(void **state)
     memory_free(path);
 }
 
-/* Process ids are reused: a file with this process's name may belong to an exited process of this session. */
+/* Process ids are reused. A file whose name contains this process's id may belong to an exited process of this
+   session. */
 static void process_with_a_reused_id_keeps_the_earlier_file(void **state)
 {
     (void)state;

@@ -28,7 +28,8 @@ static char *numbered(const char *name, uint64_t number)
 static void failed_registration_can_be_repeated(void **state)
 {
     (void)state;
-    enum { ALLOCATIONS = 45 }; /* more than occur; fewer occur if the waiting thread was first */
+    /* More than a registration needs. It needs fewer if the waiting thread joined the session first. */
+    enum { ALLOCATIONS = 45 };
     unsigned refused = 0;
     for (uint64_t n = 1; n <= ALLOCATIONS; n++) {
         char *path = numbered("comes", n);
@@ -277,8 +278,8 @@ static void write_on(void *user)
     }
 }
 
-/* Exits while one of its threads writes, after a number of events. Events after the session's end do not belong to
-   it. */
+/* A thread of this process writes. After a number of events, the process exits while the thread is still writing.
+   Events after the end of the session do not belong to the session. */
 static int end_while_writing(const char *name, const char *events)
 {
     static struct writing w;

@@ -44,7 +44,7 @@ static uint64_t payload_word(uint64_t owner, uint64_t number, unsigned i)
     return i == 0 ? owner : i == 1 || i == WORDS - 1 ? number : owner << 32 | i;
 }
 
-/* Writes with EventWrite, and so much data that usually an event has a place but is incomplete. */
+/* Writes with EventWrite. The events are so large that at most times one of them has a place, but is incomplete. */
 static int role_call(struct progress *own)
 {
     const uint32_t owner = own->owner;
@@ -71,7 +71,7 @@ static int role_call(struct progress *own)
     }
 }
 
-/* Arguments: "handle.index" and the name of the progress. */
+/* Arguments: "handle.index", and the name of the section with the progress. */
 static int role(const char *mode, const char *what, const char *name)
 {
     char *end;
@@ -140,7 +140,7 @@ struct victim {
     struct process *process;
     char what[40];
     uint32_t index;
-    uint64_t end; /* ms; 0: the process does not write yet */
+    uint64_t end; /* time in ms at which it is killed; 0: it does not write yet */
 };
 
 static void start_victim(struct victim *v, const char *mode, TRACEHANDLE handle, uint32_t index, const char *name)

@@ -42,7 +42,7 @@ static HRESULT check_buffer(void *context, const struct etl_buffer_header *head,
     return S_OK;
 }
 
-/* Checks the events so far; writers may be faster. */
+/* Checks the events so far. It stops after a few passes, because writers may be faster than the check. */
 static void check(struct fixture_session *session)
 {
     const struct session_sink sink = {check_buffer, NULL, NULL};

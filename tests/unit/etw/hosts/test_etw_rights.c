@@ -62,8 +62,7 @@ static void rights_control_start_query_and_stop(void **state)
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
 
-/* A caller with only the right to query a session cannot change it, neither by TraceSetInformation nor by
-   ControlTrace. */
+/* A caller that may only query a session cannot change it, either with TraceSetInformation or with ControlTrace. */
 static void rights_control_changes_of_a_session(void **state)
 {
     TRACEHANDLE handle;

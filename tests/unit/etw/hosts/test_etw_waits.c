@@ -5,10 +5,10 @@
 #include "engine/etw/session/session_host.h"
 #include "tests/unit/session_fixture.h"
 
-/* A writer yields 20 times before it sleeps, for 50 us or more. It waits for 125 ms while the host returns no buffer,
-   for 250 ms at most, and for 0.2 ms if the host is known to hang. No attempt counts for more than 1 ms, so a host that
-   comes after LATE is in time, and so is one after TAKEN whose buffers other writers took, however slow the machine
-   is. */
+/* A writer yields 20 times before it sleeps, each time for 50 us or more. It waits for 125 ms if the host returns no
+   buffer in this time, and for 250 ms at most. If the host is known to hang, it waits for 0.2 ms. An attempt counts for
+   1 ms at most, however slow the machine is. Therefore a host that comes after LATE us is always in time. So is a host
+   that comes after TAKEN us, if it returned buffers before and other writers took them. */
 enum { WRITER = 3, OTHER = 4, BUFFERS = 8, LATE = 60000, TAKEN = 150000, NEVER = -1, FEWEST = 20, PATIENT = 125 };
 enum { AGAIN = 24 };
 
@@ -16,11 +16,11 @@ static struct memory_session s;
 static struct session_drain *d;
 static struct tally *t;
 static uint32_t looks;
-static int host_comes_after;                            /* us of a wait */
-static enum { NOTHING, TAKES_BUFFERS, LIES } meanwhile; /* what another process does until then */
+static int host_comes_after;                            /* after a wait of so many us */
+static enum { NOTHING, TAKES_BUFFERS, LIES } meanwhile; /* what another process does before the host comes */
 static int64_t wait_began;
-static const struct session_writer *waiting; /* a writer that has waited in vain before; NULL: no matter */
-static int64_t in_vain_ago;                  /* us: how long ago, or more */
+static const struct session_writer *waiting; /* if not NULL: a writer that has already waited in vain */
+static int64_t in_vain_ago;                  /* how many us ago that was; may be more */
 static uint64_t taken;                       /* events of the writer that takes the buffers */
 
 static int64_t us_since(int64_t ticks)
@@ -144,7 +144,7 @@ static void writers_wait_only_once_for_a_hanging_host(void **state)
         struct session_writer w = {.owner = WRITER, .thread = 6};
         assert_in_range(count_attempts(&w, number++, NEVER, false), FEWEST, AGAIN);
     }
-    /* Until the host continues. */
+    /* When the host continues, writers wait again. */
     struct session_writer later = {.owner = WRITER, .thread = 7};
     assert_int_equal(count_attempts(&later, number++, 0, true), 1);
     number = fill(WRITER, number);
@@ -166,7 +166,7 @@ static void a_thread_rarely_waits_for_buffers_that_are_only_announced(void **sta
         const int64_t most = in_vain_ago / PARTS > LEAST_US ? in_vain_ago / PARTS : LEAST_US;
         assert_in_range(count, FEWEST, FEWEST + 1 + most / SLEEP_US);
     }
-    /* A while later it waits again. */
+    /* After SECONDS, the writer waits again. */
     w.waited_in_vain -= SECONDS * clock_frequency();
     meanwhile = NOTHING;
     (void)count_attempts(&w, number++, LATE, true);
@@ -187,8 +187,8 @@ struct looks {
     uint32_t wakings, own;
 };
 
-/* Simulates a host process for two seconds, while a writer closes a buffer every `us` microseconds; counts the second
-   second. */
+/* Simulates a host process for two seconds, while a writer closes a buffer every `us` microseconds. Returns the counts
+   of the second half. */
 static struct looks count_attempts_with_host(uint32_t us, uint32_t wake_at)
 {
     enum { STEP_US = 10, SECOND_US = 1000000 };
@@ -216,7 +216,7 @@ static void writers_do_not_wake_a_host_that_checks_often_enough(void **state)
     (void)state;
     for (uint32_t us = 200; us <= 50000; us += us < 2000 ? 100 : 1000) {
         const struct looks found = count_attempts_with_host(us, 16);
-        if (found.wakings != 0 || found.own > 1000000 / us + 1) /* nor does the host check without need */
+        if (found.wakings != 0 || found.own > 1000000 / us + 1) /* the host also does not check too often */
             fail_msg("a buffer each %u us: the host checks %u times a second and is woken %u times", us, found.own,
                      found.wakings);
     }
