@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Access rights of files on Windows, tested up to the API calls that set them, because Wine maps them to Unix modes. A
-   wrong right would keep a set's account from writing its log, or let everyone read another user's log. */
+/* Access rights of files on Windows. Wine maps them to Unix modes, so the tests check the arguments of the API calls
+   that set them. A wrong right would keep a set's account from writing its log, or let everyone read another user's
+   log. */
 #include "engine/base/file.h"
 #include "engine/base/os.h"
 #include "tests/unit/scratch_folder.h"
@@ -19,7 +20,8 @@ bool __wrap_os_is_wine(void)
     return false;
 }
 
-/* The file's descriptor before and after the call, as a string; the call fails with `code`. */
+/* The file's descriptor before and after the call, as strings. If a code is not 0, the API call that reads or writes
+   the descriptor fails with this code. */
 static struct {
     const WCHAR *before;
     WCHAR *after;

@@ -108,7 +108,7 @@ static void corrected_input_is_reported(void **state)
     expect("logman delete “two words”", 0, "Warning: curly quotes around 'two words' are treated as quotes\n");
 }
 
-/* Flags by name enable the same keywords as their numbers. Short names and long names work. */
+/* Flags that are given by name enable the same keywords as their number. Short and long names work. */
 static void kernel_flags_are_as_requested(void **state)
 {
     static const char flags[] =

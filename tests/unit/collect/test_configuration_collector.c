@@ -216,8 +216,8 @@ static void uncopyable_files_are_entries_and_the_rest_is_copied(void **state)
     xmlFreeDoc(doc);
 }
 
-/* A copy with this name would be a stream of another copy; no folder listing shows streams, and no archive includes
-   them. */
+/* A copy with the name "a.txt:hidden" would be a stream of the copy a.txt. Folder listings do not show streams, and
+   archives do not include them. */
 static void streams_are_reported_and_not_copied(void **state)
 {
     struct test *t = *state;

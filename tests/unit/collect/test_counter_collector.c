@@ -362,7 +362,8 @@ static void note_and_restore_memory(void *user, HRESULT reason, const char *subj
     fake_no_memory = false;
 }
 
-/* A computer that comes up just after the request must be included as well. */
+/* A computer may come up just after the collector failed to reach it, while the collector is still opening. Its
+   counters must get a new segment as well. */
 static void remote_computer_that_starts_early_requests_a_segment(void **state)
 {
     struct test *t = *state;
@@ -426,7 +427,8 @@ static void size_limits_hold(void **state)
     assert_int_equal(samples_of(c), 2);
     assert_int_equal(collector_close(c), S_OK);
 
-    static char wide[40000]; /* long names reach a text log's size limit, a description does not */
+    /* Instance names of this length fill the log with a few samples. */
+    static char wide[40000];
     memset(wide, 'x', sizeof wide - 1);
     set_instances(wide, NULL, NULL);
     t->model->SegmentMaxRecords = 0;

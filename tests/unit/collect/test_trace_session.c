@@ -198,7 +198,7 @@ static void invalid_session_settings_are_named(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes (at most 1000"));
     memory_free(filter);
     memory_free(elements);
-    /* A client's put of such a name fails. The name of a foreign session is used unchanged. */
+    /* A client cannot put a name that is too long. The name of a foreign session is used unchanged. */
     struct object *c = collector_of_xml("");
     const struct property *p = class_property(c->class, "SessionName");
     const struct trace_output output = {.file = ""};

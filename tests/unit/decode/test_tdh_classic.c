@@ -29,7 +29,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Finds the offset of a property. */
+/* For finding the offset of a property. */
 struct place {
     const char *name;
     const uint8_t *begin;

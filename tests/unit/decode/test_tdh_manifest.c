@@ -321,7 +321,7 @@ static void a_bit_map_may_name_several_bits(void **state)
     texts_free(&warnings);
 }
 
-/* PerfView's dumps of Windows' own manifests omit lengths, give two strings one id, and name ids and levels in their
+/* PerfView's dumps of Windows' own manifests omit lengths, use one id for two strings, and name ids and levels in their
    own way. */
 static void dumps_of_registered_manifests_are_accepted(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The output for an event without a schema: its writer's name and the strings in its data, instead of hexadecimal
-   digits alone. */
+/* The output for an event without a schema: the known name of its event provider, and the strings in its data, instead
+   of hexadecimal digits alone. */
 #include "engine/base/memory.h"
 #include "engine/etw/provider_names.h"
 

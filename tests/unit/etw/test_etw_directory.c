@@ -118,8 +118,8 @@ static void names_and_files_of_other_sessions_are_rejected(void **state)
     drop(&other);
 }
 
-/* When all 64 sessions exist, the error names the latest session whose starter no longer lives, so that the user can
-   stop it. */
+/* When all 64 sessions exist, the error names one that the user can stop: the oldest session whose starter no longer
+   lives. */
 static void the_oldest_orphan_is_named(void **state)
 {
     struct directory_session s[DIRECTORY_SESSIONS];
@@ -455,8 +455,8 @@ static void exit_as_other_process(void)
 }
 
 /* If the last process did not remove the directory, each directory (of a prefix, or of native programs) would stay in
-   memory until the host OS restarts. If it removed too much, a user could lose the events of a session that is not
-   recovered yet. */
+   memory until the host OS restarts. If a process removed it too early, a user could lose the events of a session that
+   is not recovered yet. */
 static void last_process_removes_the_directory(void **state)
 {
     char name[96];

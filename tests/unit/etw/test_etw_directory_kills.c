@@ -339,7 +339,7 @@ static void everything_of_dead_processes_is_freed(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Removes the signals of killed processes, whose names still exist. */
+/* Removes the names of the signals that killed processes left. */
 static void remove_signals(const char *name)
 {
     char *path = NULL;

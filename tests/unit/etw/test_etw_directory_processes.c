@@ -73,7 +73,7 @@ static void process_is_woken_only_for_its_providers(void **state)
     assert_int_equal(directory_wait_applied(d, &e.provider, revision, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(other_ready, other, 50), S_FALSE);
-    /* While a process has not applied the change, callers wait for it, until it exits. */
+    /* A caller waits until each process has applied the change or has exited. */
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, 30), S_FALSE);
     end_child(p, ready_name);
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, CHILD_PATIENCE), S_OK);

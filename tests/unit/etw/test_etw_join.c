@@ -93,7 +93,7 @@ static void enables_and_events_arrive(void **state)
     assert_int_not_equal(heard.thread, thread_own_id());
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(hosted_event_count(&session), 1);
-    /* A later registration finds the session enabled, on its own thread. */
+    /* A later registration finds the session enabled, and runs the callback on its own thread before it returns. */
     REGHANDLE second;
     struct heard second_heard = {.handle = &second};
     assert_int_equal(EventRegister(&fixture_guid, hear, &second_heard, &second), ERROR_SUCCESS);

@@ -65,7 +65,7 @@ static void classic_provider_belongs_to_the_latest_session(void **state)
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_INVALID_PARAMETER);
 }
 
-/* A private session of another process also leaves the classic event provider in its session. */
+/* If another process starts a private session, the classic event provider stays in its first session. */
 static void private_session_of_another_process_leaves_classic_provider(void **state)
 {
     (void)state;

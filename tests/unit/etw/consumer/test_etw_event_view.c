@@ -140,7 +140,7 @@ static void items_are_separate_from_the_data(void **state)
     assert_int_equal(item[0].DataPtr, (uintptr_t)(event + first + 8));
     assert_int_equal(item[0].Linkage, 1);
     assert_int_equal(item[1].ExtType, 3);
-    assert_int_equal(item[1].DataSize, 4); /* although it needs 8 bytes */
+    assert_int_equal(item[1].DataSize, 4); /* items of this type need 8 bytes */
     assert_int_equal(item[1].Linkage, 1);
     assert_int_equal(item[2].ExtType, 0xD);
     assert_int_equal(item[2].Linkage, 0);

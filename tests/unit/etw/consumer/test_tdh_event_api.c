@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH as programs use it for a written event: sizes that a first call returns for a second one, blocks, properties by
+/* TDH as programs use it for a written event: a first call for the size and a second one for the block, properties by
    name, and strings. Every TraceLogging type reads back with each suitable output type. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/decode/tdh/tdh.h"

@@ -47,9 +47,9 @@ static inline bool progress_write(struct progress *own, const struct session_buf
     return true;
 }
 
-/* `came` of the killed writer's events are in the log; the test fails unless these are all accepted events. At its
-   death, the writer may have left one incomplete event, which the log counts as lost. Adds to *least 1 if that is
-   certain, and to *most 1 if it is possible. */
+/* Fails the test unless the log has all accepted events of the killed writer; `came` is the number of its events in the
+   log. The writer may have left one more event incomplete, which the log counts as lost. If that is certain, 1 is added
+   to *least; if it is possible, 1 is added to *most. */
 static inline void progress_check(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
 {
     const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;

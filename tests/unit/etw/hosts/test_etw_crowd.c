@@ -13,8 +13,8 @@ enum {
 };
 static char *folder;
 
-/* Sessions are of three kinds: one of four has too little room, one is independent of other sessions' failures, and two
-   are plain. If an event has no room in one session of its event provider, no plain session gets it. */
+/* Of each four sessions, one has too little room, one is independent of other sessions' failures, and two are plain. If
+   an event has no room in one session of its event provider, no plain session gets it. */
 enum kind { TIGHT, INDEPENDENT, PLAIN, KINDS = 4 };
 static enum kind kind_of(unsigned session)
 {

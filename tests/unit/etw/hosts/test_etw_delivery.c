@@ -385,7 +385,7 @@ static void sleeping_consumer_delays_the_stop_and_losses_are_counted(void **stat
     provider_close(&p);
 }
 
-/* Real time ends by an update, and the session continues. */
+/* An update ends real-time mode, and the session continues. */
 static void slow_consumer_receives_the_rest_when_real_time_ends(void **state)
 {
     (void)state;

@@ -284,7 +284,7 @@ static void kill_one_host(uint64_t *events)
     usleep((useconds_t)(1000 + random_below(40000)));
     kill(host, SIGKILL);
     waitpid(host, NULL, 0);
-    if (random_below(2) != 0) { /* the first recovering process ends as well */
+    if (random_below(2) != 0) { /* the first recovering process is killed as well */
         const pid_t first = fork();
         if (first == 0) {
             recover();
