@@ -236,7 +236,7 @@ static void store_fails_if_temporary_file_is_deleted(void **state)
 }
 
 /* A reader that opens the file during the store delays the writer, but does not make the commit fail. */
-static void store_while_read(void **state)
+static void store_ends_despite_a_reader(void **state)
 {
     char *path = in_folder("read.xml");
     struct file *reader;
@@ -689,7 +689,7 @@ static void replaced_folder_does_not_lead_outside(void **state)
 #endif
 
 /* Logs must be written and continued below an ordinary folder. */
-static void files_below_a_base_are_files(void **state)
+static void files_below_a_base_are_written_and_continued(void **state)
 {
     char *base = in_folder("good"), *deep = below(base, "a/b.c/d");
     (void)state;
@@ -730,7 +730,7 @@ int main(void)
         cmocka_unit_test(full_disk),
         cmocka_unit_test(store_replaces_the_whole_file),
         cmocka_unit_test(store_fails_if_temporary_file_is_deleted),
-        cmocka_unit_test(store_while_read),
+        cmocka_unit_test(store_ends_despite_a_reader),
         cmocka_unit_test(load_has_a_limit),
         cmocka_unit_test(folders),
         cmocka_unit_test(long_and_foreign_paths),
@@ -743,7 +743,7 @@ int main(void)
         cmocka_unit_test(replaced_folder_does_not_lead_outside),
         cmocka_unit_test(closed_file_is_free_despite_forked_child),
 #endif
-        cmocka_unit_test(files_below_a_base_are_files),
+        cmocka_unit_test(files_below_a_base_are_written_and_continued),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

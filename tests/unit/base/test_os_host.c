@@ -330,7 +330,7 @@ static void pdh_is_loaded_once(void **state)
 }
 
 /* The message names the object that failed, with the innermost function last. */
-static void error_texts(void **state)
+static void error_messages(void **state)
 {
     char longest[1500];
     (void)state;
@@ -450,7 +450,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kernel_file_text_reads_whole_file),
         cmocka_unit_test(process_ids),
         cmocka_unit_test(pdh_is_loaded_once),
-        cmocka_unit_test(error_texts),
+        cmocka_unit_test(error_messages),
         cmocka_unit_test(allocator),
         cmocka_unit_test(threads),
     };

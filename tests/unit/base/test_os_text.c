@@ -446,7 +446,7 @@ static void lists_from_rows(void **state)
 
 /* A folder's name may be cut to fit a field of fixed size. It is still valid UTF-8, and the rest of the field has no
    bytes of an earlier name. */
-static void texts_are_cut_between_characters(void **state)
+static void strings_are_cut_between_characters(void **state)
 {
     char room[6];
     (void)state;
@@ -478,7 +478,7 @@ int main(void)
         cmocka_unit_test(buffer),
         cmocka_unit_test(lists),
         cmocka_unit_test(lists_from_rows),
-        cmocka_unit_test(texts_are_cut_between_characters),
+        cmocka_unit_test(strings_are_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

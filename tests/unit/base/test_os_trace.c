@@ -62,7 +62,7 @@ static void step_of_a_disabled_area_evaluates_nothing(void **state)
     assert_null(strstr(text, "etw: "));
 }
 
-static void pla_enables_its_parts(void **state)
+static void pla_enables_the_areas_of_its_parts(void **state)
 {
     (void)state;
     TRACE_STEP(store, "from the store");
@@ -149,7 +149,7 @@ int main(void)
         cmocka_unit_test(step_of_an_enabled_area_is_one_line),
         cmocka_unit_test(unknown_area_is_named_in_a_line),
         cmocka_unit_test(step_of_a_disabled_area_evaluates_nothing),
-        cmocka_unit_test(pla_enables_its_parts),
+        cmocka_unit_test(pla_enables_the_areas_of_its_parts),
         cmocka_unit_test(long_message_is_cut),
         cmocka_unit_test(lines_of_several_threads_do_not_mix),
         cmocka_unit_test(list_with_an_unknown_area_is_rejected),

@@ -239,7 +239,7 @@ static void non_english_names_remain_distinct(void **state)
     }
 }
 
-static void texts_are_escaped(void **state)
+static void strings_are_escaped(void **state)
 {
     (void)state;
     struct text_buffer b = {0};
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(families_are_found_and_do_not_clash),
         cmocka_unit_test(computed_values_are_gauges_with_other_names),
         cmocka_unit_test(non_english_names_remain_distinct),
-        cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(strings_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static void structs_lengths_and_counts_are_found(void **state)
     provider_manifests_free(&list);
 }
 
-static void texts_follow_the_preferred_language(void **state)
+static void strings_follow_the_preferred_language(void **state)
 {
     (void)state;
     struct provider_manifests list = read_all(WHOLE_MANIFEST);
@@ -445,7 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_matches_the_manifest),
         cmocka_unit_test(structs_lengths_and_counts_are_found),
-        cmocka_unit_test(texts_follow_the_preferred_language),
+        cmocka_unit_test(strings_follow_the_preferred_language),
         cmocka_unit_test(a_missing_event_is_reported),
         cmocka_unit_test(an_error_names_its_line),
         cmocka_unit_test(other_documents_are_rejected),

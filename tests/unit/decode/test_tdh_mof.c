@@ -258,7 +258,7 @@ static void map_is(size_t property, uint32_t flag, const char *expected)
     text_buffer_free(&b);
 }
 
-static void values_and_bits_have_texts(void **state)
+static void values_and_bits_have_strings(void **state)
 {
     (void)state;
     assert_int_equal(add(CLASS("[Values{\"one\", \"two\"}, ValueMap{\"1\", \"0x2\"}] uint32 a;"
@@ -299,7 +299,7 @@ static void event_types_have_names(void **state)
 
 /* ---- languages ---- */
 
-static void texts_follow_the_preferred_language(void **state)
+static void strings_follow_the_preferred_language(void **state)
 {
     (void)state;
     static const char text[] = CLASS(
@@ -533,9 +533,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_type_and_qualifier_sets_the_type, start, end),
         cmocka_unit_test_setup_teardown(properties_are_ordered_by_wmi_data_id, start, end),
         cmocka_unit_test_setup_teardown(a_derived_class_inherits_and_overrides_properties, start, end),
-        cmocka_unit_test_setup_teardown(values_and_bits_have_texts, start, end),
+        cmocka_unit_test_setup_teardown(values_and_bits_have_strings, start, end),
         cmocka_unit_test_setup_teardown(event_types_have_names, start, end),
-        cmocka_unit_test_setup_teardown(texts_follow_the_preferred_language, start, end),
+        cmocka_unit_test_setup_teardown(strings_follow_the_preferred_language, start, end),
         cmocka_unit_test_setup_teardown(other_declarations_are_skipped, start, end),
         cmocka_unit_test_setup_teardown(any_encoding_is_read, start, end),
         cmocka_unit_test_setup_teardown(an_invalid_file_is_rejected_with_line_and_token, start, end),

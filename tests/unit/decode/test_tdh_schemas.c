@@ -79,7 +79,7 @@ static void expect_from(const char *name)
     found_schema_release(schemas, found);
 }
 
-static void latest_origin_wins_and_is_queried_once(void **state)
+static void latest_origin_is_used_and_queried_once(void **state)
 {
     (void)state;
     static struct fake older = {"older", 7, S_FALSE, 0, 0, 0}, newer = {"newer", 8, S_FALSE, 0, 0, 0};
@@ -393,7 +393,7 @@ static void out_of_memory_loses_no_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(latest_origin_wins_and_is_queried_once, create, drop),
+        cmocka_unit_test_setup_teardown(latest_origin_is_used_and_queried_once, create, drop),
         cmocka_unit_test_setup_teardown(only_origins_of_the_kind_are_queried, create, drop),
         cmocka_unit_test_setup_teardown(a_plain_string_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(only_manifest_events_can_be_plain_strings, create, drop),

@@ -68,7 +68,7 @@ static const char published[] =
     "{\r\nname, with (a, b), ItemString -- 10\r\nArg, ItemLong -- 11\r\n}\r\n"
     "#typev tracedrv_c260 12 \"%0nothing \\\"quoted\\\"\" //   LEVEL=INFO FLAGS=\n{\n}\n";
 
-static void a_message_has_text_and_arguments(void **state)
+static void a_message_has_a_string_and_arguments(void **state)
 {
     (void)state;
     read_text(published);
@@ -306,7 +306,7 @@ static void out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_message_has_text_and_arguments, end),
+        cmocka_unit_test_teardown(a_message_has_a_string_and_arguments, end),
         cmocka_unit_test_teardown(each_type_and_form_is_formatted, end),
         cmocka_unit_test_teardown(unknown_lines_hide_no_message, end),
         cmocka_unit_test_teardown(hexadecimal_arguments_set_the_output_type, end),

@@ -179,7 +179,7 @@ static const struct row rows[] = {
     {IN_TYPE_ANSICHAR, OUT_TYPE_UTF8, 0, BYTES("\xFF"), 1, "\uFFFD"},
 };
 
-static void every_type_has_a_text(void **state)
+static void every_type_has_a_string(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -421,7 +421,7 @@ static void out_of_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_has_a_text),
+        cmocka_unit_test(every_type_has_a_string),
         cmocka_unit_test(an_unsuitable_output_type_is_ignored),
         cmocka_unit_test(pointers_have_the_writers_size),
         cmocka_unit_test(maps_name_values_and_bits),

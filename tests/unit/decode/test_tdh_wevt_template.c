@@ -278,7 +278,7 @@ static void files_without_templates_are_reported(void **state)
     memory_free(path);
 }
 
-static void messages_take_their_inserts(void **state)
+static void inserts_replace_placeholders_in_messages(void **state)
 {
     (void)state;
     static const char *const inserts[] = {"one", NULL, "%%5 and %%6"};
@@ -403,7 +403,7 @@ static struct manifest_field *add_field(struct provider_manifest *m, enum manife
 }
 
 /* A resource can contain what a manifest cannot; the events still decode as before. */
-static void impossible_names_become_texts(void **state)
+static void impossible_names_become_strings(void **state)
 {
     (void)state;
     static const GUID guid = {1, 2, 3, {4}};
@@ -607,11 +607,11 @@ int main(void)
         cmocka_unit_test(corrupt_resources_are_rejected),
         cmocka_unit_test(shared_data_are_limited),
         cmocka_unit_test(files_without_templates_are_reported),
-        cmocka_unit_test(messages_take_their_inserts),
+        cmocka_unit_test(inserts_replace_placeholders_in_messages),
         cmocka_unit_test(out_of_memory_is_reported_when_reading),
         cmocka_unit_test(a_rewritten_manifest_reads_back),
         cmocka_unit_test(only_selected_events_are_written),
-        cmocka_unit_test(impossible_names_become_texts),
+        cmocka_unit_test(impossible_names_become_strings),
         cmocka_unit_test(endless_comparisons_are_skipped),
         cmocka_unit_test(oversized_providers_are_skipped),
         cmocka_unit_test(the_number_of_providers_is_limited),

@@ -58,7 +58,7 @@ static struct api_settings settings_of(const char *module, const char *include, 
 }
 
 /* Included functions also select functions outside the included modules; excluded functions take precedence. */
-static void functions_are_chosen_by_module_and_name(void **state)
+static void functions_are_selected_by_module_and_name(void **state)
 {
     (void)state;
     struct api_settings s = settings_of("C:\\w\\Kernel32.dll", "ole32!CoInitialize", "KERNEL32.dll!Sleep");
@@ -171,7 +171,7 @@ static const char *call_text(const char *name, const uint64_t *arguments, const 
     return out;
 }
 
-static void arguments_read_by_their_types(void **state)
+static void arguments_are_read_by_their_types(void **state)
 {
     (void)state;
     static const uint16_t wide[] = {'a', '"', '\\', 0x20AC, 0};
@@ -252,7 +252,7 @@ static void assert_result(const char *name, uint64_t result, const char *expecte
     assert_int_equal(api_result_failed(&s, result), failed);
 }
 
-static void results_report_failures(void **state)
+static void failures_are_recognized_by_their_results(void **state)
 {
     (void)state;
     assert_result("CreateFileW", UINT64_MAX, "0xffffffffffffffff", true);
@@ -450,14 +450,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_names_have_one_form),
-        cmocka_unit_test(functions_are_chosen_by_module_and_name),
+        cmocka_unit_test(functions_are_selected_by_module_and_name),
         cmocka_unit_test(a_name_without_a_module_is_rejected),
         cmocka_unit_test(corrupt_settings_are_rejected),
         cmocka_unit_test(program_is_traced_by_one_set),
-        cmocka_unit_test(arguments_read_by_their_types),
+        cmocka_unit_test(arguments_are_read_by_their_types),
         cmocka_unit_test(long_arguments_are_cut),
         cmocka_unit_test(arguments_of_32_bit_programs_end_with_the_stack),
-        cmocka_unit_test(results_report_failures),
+        cmocka_unit_test(failures_are_recognized_by_their_results),
         cmocka_unit_test(exports_and_slots_are_found),
         cmocka_unit_test(corrupt_tables_stay_in_the_image),
         cmocka_unit_test(resources_match_the_manifest),

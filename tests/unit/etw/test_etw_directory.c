@@ -148,7 +148,7 @@ static void the_oldest_orphan_is_named(void **state)
 
 /* ---- enables ---- */
 
-static void enables_are_found_with_their_filters(void **state)
+static void settings_are_found_with_their_filters(void **state)
 {
     static const uint8_t bytes[] = "0123456789abcdefghij";
     struct directory_session s = add("enabling", 1);
@@ -229,7 +229,7 @@ static void alternate_sessions(void *context)
 
 /* When a session changes an event provider's settings, the new ones are stored in another place, and the old place
    ends. A reader that saw both places would find the session twice, and write each event twice. */
-static void readers_see_one_enable_during_changes(void **state)
+static void readers_see_each_session_once_during_changes(void **state)
 {
     struct turns turns = {.end = false};
     size_t looks = 0, others = 0;
@@ -309,7 +309,7 @@ static void eight_sessions_enable_a_provider(void **state)
 }
 
 /* When settings end, their place and their filters are freed. */
-static void room_of_ended_enables_is_freed(void **state)
+static void space_of_ended_settings_is_freed(void **state)
 {
     struct directory_session s = add("enabling", 1);
     uint8_t *bytes = memory_zero(1, DIRECTORY_FILTER_BYTES);
@@ -493,14 +493,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(handle_always_identifies_one_session),
         cmocka_unit_test(names_and_files_of_other_sessions_are_rejected),
         cmocka_unit_test(the_oldest_orphan_is_named),
-        cmocka_unit_test(enables_are_found_with_their_filters),
+        cmocka_unit_test(settings_are_found_with_their_filters),
         cmocka_unit_test(only_running_sessions_enable),
         cmocka_unit_test(eight_sessions_enable_a_provider),
-        cmocka_unit_test(room_of_ended_enables_is_freed),
+        cmocka_unit_test(space_of_ended_settings_is_freed),
         cmocka_unit_test(an_interrupted_change_is_undone),
         cmocka_unit_test(numbers_are_unique),
         cmocka_unit_test(out_of_memory_changes_nothing),
-        cmocka_unit_test(readers_see_one_enable_during_changes),
+        cmocka_unit_test(readers_see_each_session_once_during_changes),
         cmocka_unit_test(last_process_removes_the_directory),
     };
     child_program = argv[0];

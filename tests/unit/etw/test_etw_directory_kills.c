@@ -262,7 +262,7 @@ static struct directory_session start_host(pid_t *pid)
     return s;
 }
 
-static void nothing_is_lost_by_kills_inside_changes(void **state)
+static void kills_during_changes_lose_nothing(void **state)
 {
     pid_t pids[LANES] = {0}, host_pid;
     uint64_t ends[LANES], cut = 0, changes = 0, looks = 0, asked = 0, registered = 0;
@@ -355,7 +355,7 @@ static void remove_signals(const char *name)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost_by_kills_inside_changes),
+        cmocka_unit_test(kills_during_changes_lose_nothing),
         cmocka_unit_test(everything_of_dead_processes_is_freed),
     };
     if (count > 1)

@@ -271,7 +271,7 @@ static uint32_t received_events(REGHANDLE handle, struct fixture_session *sessio
     return came;
 }
 
-static void filters_choose_events(void **state)
+static void filters_select_events(void **state)
 {
     (void)state;
     static const uint8_t in_2_4[] = {1, 0, 2, 0, 2, 0, 4, 0}, out_2_4[] = {0, 0, 2, 0, 2, 0, 4, 0},
@@ -401,7 +401,7 @@ int main(void)
         TEST(caller_can_supply_the_timestamp),
         TEST(decode_guid_can_differ_from_the_provider),
         TEST(malformed_traits_are_rejected),
-        TEST(filters_choose_events),
+        TEST(filters_select_events),
         TEST(payload_filters_read_the_data),
         TEST(malformed_filters_enable_nothing),
     };

@@ -75,7 +75,7 @@ static void without_memory_nothing_is_registered(void **state)
     assert_true(n > 8);
 }
 
-static void enables_and_events_arrive(void **state)
+static void settings_and_events_arrive(void **state)
 {
     (void)state;
     struct hosted session;
@@ -341,7 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_memory_nothing_is_registered),
         cmocka_unit_test(registration_errors_match_windows),
-        cmocka_unit_test(enables_and_events_arrive),
+        cmocka_unit_test(settings_and_events_arrive),
         cmocka_unit_test(next_session_on_the_same_logger_gets_its_own_events),
         cmocka_unit_test(event_keys_are_equal_in_all_sessions),
         cmocka_unit_test(a_group_wakes_its_members),

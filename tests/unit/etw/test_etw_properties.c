@@ -407,7 +407,7 @@ static void times_and_sizes_have_units(void **state)
     }
 }
 
-static void three_clocks_exist(void **state)
+static void each_clock_number_selects_its_clock(void **state)
 {
     (void)state;
     static const uint32_t clocks[][2] = {
@@ -480,7 +480,7 @@ int main(void)
         cmocka_unit_test(overridden_modes_are_removed),
         cmocka_unit_test(buffers_have_defaults_and_limits),
         cmocka_unit_test(times_and_sizes_have_units),
-        cmocka_unit_test(three_clocks_exist),
+        cmocka_unit_test(each_clock_number_selects_its_clock),
         cmocka_unit_test(valid_settings_have_a_shape),
         cmocka_unit_test(out_of_memory_is_reported),
     };

@@ -177,7 +177,7 @@ static const TRACE_ENABLE_INFO *enable_at(const union answer *a, size_t at, size
     return (const void *)(a->bytes + at + sizeof(TRACE_PROVIDER_INSTANCE_INFO) + i * sizeof(TRACE_ENABLE_INFO));
 }
 
-static void a_provider_lists_its_registrations_and_enables(void **state)
+static void a_provider_lists_its_registrations_and_sessions(void **state)
 {
     union answer a;
     const TRACE_GUID_INFO *head = (const void *)a.bytes;
@@ -221,7 +221,7 @@ static void a_provider_lists_its_registrations_and_enables(void **state)
     assert_int_equal(EnumerateTraceGuidsEx(TraceGuidQueryInfo, NULL, 16, &a, sizeof a, &need), ERROR_INVALID_PARAMETER);
 }
 
-static void registered_providers_have_their_newest_enable(void **state)
+static void registered_providers_have_their_newest_settings(void **state)
 {
     TRACE_GUID_PROPERTIES p[4], *list[4] = {&p[0], &p[1], &p[2], &p[3]};
     ULONG count = 77;
@@ -654,8 +654,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(registered_providers_are_listed_by_name, make_world, end_world),
         cmocka_unit_test(names_of_providers_are_limited_and_checked),
         cmocka_unit_test_setup_teardown(providers_are_listed_once_each, make_world, end_world),
-        cmocka_unit_test_setup_teardown(a_provider_lists_its_registrations_and_enables, make_world, end_world),
-        cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
+        cmocka_unit_test_setup_teardown(a_provider_lists_its_registrations_and_sessions, make_world, end_world),
+        cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_settings, make_world, end_world),
         cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
         cmocka_unit_test(system_settings_are_returned),
         cmocka_unit_test(settings_of_a_system_logger_are_checked_and_reach_it),

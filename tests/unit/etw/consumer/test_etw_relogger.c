@@ -253,7 +253,7 @@ static uint32_t read_numbers(uint32_t *numbers, uint8_t level)
     return count;
 }
 
-static void logs_become_one(void **state)
+static void logs_are_merged(void **state)
 {
     (void)state;
     uint32_t numbers[100];
@@ -320,7 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_survives_the_round_trip),
         cmocka_unit_test(events_without_room_are_rejected),
-        cmocka_unit_test_setup_teardown(logs_become_one, begin, end),
+        cmocka_unit_test_setup_teardown(logs_are_merged, begin, end),
         cmocka_unit_test_setup_teardown(chosen_events_are_in_order, begin, end),
         cmocka_unit_test_setup_teardown(a_cancelled_file_is_complete, begin, end),
         cmocka_unit_test_setup_teardown(invalid_calls_are_rejected, begin, end),

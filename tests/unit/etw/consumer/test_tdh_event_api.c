@@ -476,7 +476,7 @@ static void missing_arguments_are_invalid_parameters(void **state)
     assert_int_equal(tdh_format_property(info, NULL, 8, IN_TYPE_UINT16, 0, 0, 1, &byte, &size, text, &used), 15005);
 }
 
-static void a_map_supplies_the_text(void **state)
+static void a_map_supplies_the_string(void **state)
 {
     (void)state;
     static char name[] = "m", red[] = "Red", blue[] = "Blue";
@@ -512,7 +512,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(truncated_data_are_reported, fixture_setup, fixture_teardown),
         cmocka_unit_test(an_unknown_event_is_not_found),
         cmocka_unit_test_setup_teardown(missing_arguments_are_invalid_parameters, fixture_setup, fixture_teardown),
-        cmocka_unit_test(a_map_supplies_the_text),
+        cmocka_unit_test(a_map_supplies_the_string),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

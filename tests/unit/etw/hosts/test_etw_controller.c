@@ -317,7 +317,7 @@ static uint32_t kernel_logger(void)
     return found;
 }
 
-static void system_loggers_are_few(void **state)
+static void system_loggers_are_limited(void **state)
 {
     (void)state;
     enum { MOST = 6 }; /* of 8 system loggers, two have reserved names */
@@ -533,7 +533,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(all_sessions_are_listed),
         cmocka_unit_test(start_without_memory_leaves_nothing),
         cmocka_unit_test(sessions_are_limited_to_64),
-        cmocka_unit_test(system_loggers_are_few),
+        cmocka_unit_test(system_loggers_are_limited),
         cmocka_unit_test(private_sessions_are_separate),
         cmocka_unit_test(ansi_forms_do_the_same),
         cmocka_unit_test(versioned_blocks_are_larger),

@@ -171,7 +171,7 @@ static void sizes_are_limited_and_returned(void **state)
     assert_int_equal(b.p.MaximumBuffers, 40);
 }
 
-static void each_clock_dates_events(void **state)
+static void events_have_times_of_each_clock(void **state)
 {
     (void)state;
     for (uint32_t clock = 1; clock <= 3; clock++) {
@@ -441,7 +441,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mode_starts_or_is_rejected),
         cmocka_unit_test(sizes_are_limited_and_returned),
-        cmocka_unit_test(each_clock_dates_events),
+        cmocka_unit_test(events_have_times_of_each_clock),
         cmocka_unit_test(a_full_file_ends_its_session),
         cmocka_unit_test(circular_file_keeps_the_newest_events),
         cmocka_unit_test(files_follow_one_another),

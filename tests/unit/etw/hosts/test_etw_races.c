@@ -112,7 +112,7 @@ static void stop_writers(struct thread *threads[WRITERS])
         thread_close(threads[i]);
 }
 
-static void enables_and_registrations_change_under_writers(void **state)
+static void settings_and_registrations_change_during_writes(void **state)
 {
     (void)state;
     struct thread *threads[WRITERS];
@@ -137,7 +137,7 @@ static void enables_and_registrations_change_under_writers(void **state)
         fixture_unregister(handles[i]);
 }
 
-static void sessions_end_under_writers(void **state)
+static void sessions_end_during_writes(void **state)
 {
     (void)state;
     struct thread *threads[WRITERS];
@@ -242,8 +242,8 @@ static void corrupt_section_does_not_mislead_writers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(enables_and_registrations_change_under_writers),
-        TEST(sessions_end_under_writers),
+        TEST(settings_and_registrations_change_during_writes),
+        TEST(sessions_end_during_writes),
         TEST(corrupt_section_does_not_mislead_writers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
