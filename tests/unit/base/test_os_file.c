@@ -235,7 +235,8 @@ static void store_fails_if_temporary_file_is_deleted(void **state)
     memory_free(path);
 }
 
-/* A reader that opens the file during the store delays the writer, but does not make the commit fail. */
+/* A store must end in time, even if another process reads the file. It succeeds, except under Wine while the reader has
+   the file open. */
 static void store_ends_despite_a_reader(void **state)
 {
     char *path = in_folder("read.xml");
