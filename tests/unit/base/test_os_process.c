@@ -538,8 +538,8 @@ static char *host_path(const char *name)
     return path;
 }
 
-/* Other accounts on the host OS can neither see the section nor replace it: checks the modes of its file and folder on
-   the host OS. */
+/* Checks the modes of the section's file and folder on the host OS. No other account on the host OS may see the section
+   or replace it. */
 static void check_access_by_owner_only(const char *name)
 {
     char *file = host_path(name), *command = text_format("stat -c %%a '%s' \"$(dirname '%s')\"", file, file),
@@ -600,7 +600,7 @@ static void lasting_section_outlives_its_processes(void **state)
     assert_int_equal(section_is_named(second, name), S_OK);
     section_close(second);
     assert_int_equal(section_delete(name), S_OK);
-    ((int *)section_memory(s))[1] = 8; /* a process that has the section open keeps it */
+    ((int *)section_memory(s))[1] = 8; /* a process that has the section open can still use it */
     section_close(s);
     assert_int_equal(section_open(&there, 200000, &s), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_int_equal(section_delete(name), S_FALSE);
@@ -613,8 +613,8 @@ static void lasting_section_outlives_its_processes(void **state)
     memory_free(name);
 }
 
-/* If a script that cleans up /dev/shm truncates the section, programs that trace must not crash: the lost part reads as
-   zeros. */
+/* A script that cleans up /dev/shm may truncate the section. Programs that trace must not crash then; the lost part
+   reads as zeros. */
 static void truncated_section_is_extended_again(void **state)
 {
     char *name = named("short");

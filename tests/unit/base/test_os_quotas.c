@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The quota table: if a number differed from the page, or a mistyped setting were silently ignored, administrators
-   would rely on a limit that does not exist. */
+/* The quota table. If a number differed from docs/user/limits.md, or a mistyped setting were silently ignored,
+   administrators would rely on a limit that does not exist. */
 #include "engine/base/quotas.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -59,7 +59,7 @@ static void setting_changes_the_limits(void **state)
     assert_non_null(strstr(error_text(rows[QUOTA_sets].error), "more than 1 sets"));
 }
 
-/* No part of an invalid setting takes effect: all limits keep the table's numbers. */
+/* No part of an invalid setting takes effect. All limits keep the numbers of the table. */
 static void wrong_setting_is_reported(void **state)
 {
     static const char *const wrong[] = {"sets=5;setz=7",         "sets=5;bytes",       "sets=5;bytes=0",

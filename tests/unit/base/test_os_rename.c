@@ -110,7 +110,7 @@ static void create_competing_file(enum rename_way way)
         put("run.cab", "mine");
 }
 
-/* A user creates the target file after all checks were made. */
+/* A user creates the target file after the last check and before the rename. */
 static void file_created_during_rename_is_kept(void **state)
 {
     (void)state;

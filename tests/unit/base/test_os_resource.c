@@ -57,7 +57,7 @@ static char *system_text(HMODULE module, unsigned id)
     return text;
 }
 
-/* Each string of three real string tables equals LoadString's result, without executing the DLLs' code. */
+/* The strings of three DLLs must equal the results of LoadString. The code of the DLLs is not executed. */
 static void strings_are_those_of_the_system(void **state)
 {
     size_t found = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that show and compare reports can read a configuration collector's output, also while it is written.
-   Otherwise, for a running or killed collection, they would show an error or too few rows. */
+/* The programs that show and compare reports can read a configuration collector's output, also while it is written. If
+   they could not, they would show an error or too few rows for a running or killed collection. */
 #include "engine/pla/collect/configuration_source.h"
 #include "engine/report/report_compare.h"
 #include "tests/unit/scratch_folder.h"

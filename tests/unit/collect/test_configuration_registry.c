@@ -44,7 +44,7 @@ static int forget(void **state)
 
 #define OF(name, column) "string(//Item[Data[@name='name']='" name "']/Data[@name='" column "'])"
 
-/* Each value type, and data that do not match the type under which they were stored. */
+/* Tests each value type, and data that do not match the type under which they were stored. */
 static void every_type_is_shown_correctly(void **state)
 {
     static const WCHAR texts[] = u"one\0two\0\0", holes[] = u"one\0\0two\0", lines[] = u"one\ntwo\0\0";

@@ -118,7 +118,7 @@ static inline const uint8_t *fixture_item(const struct etl_record *r, uint16_t t
     return NULL;
 }
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 static const GUID fixture_guid = {0x11111111, 0x2222, 0x3333, {1, 2, 3, 4, 5, 6, 7, 8}};
 

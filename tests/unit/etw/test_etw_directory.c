@@ -146,7 +146,7 @@ static void the_oldest_orphan_is_named(void **state)
     assert_int_equal(session_count(), 0);
 }
 
-/* ---- enables ---- */
+/* ---- settings with which sessions enable event providers ---- */
 
 static void settings_are_found_with_their_filters(void **state)
 {

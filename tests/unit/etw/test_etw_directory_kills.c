@@ -289,7 +289,7 @@ static void kills_during_changes_lose_nothing(void **state)
                 int status;
                 kill(pids[lane], SIGKILL);
                 waitpid(pids[lane], &status, 0);
-                assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it was killed, and did not abort */
+                assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* killed, not aborted */
                 check_lane(lane, &cut);
                 changes += lanes[lane].done ? lanes[lane].done - 3 : 0;
                 asked += lanes[lane].asked;

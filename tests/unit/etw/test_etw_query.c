@@ -74,7 +74,7 @@ static void enable(const struct directory_session *s, uint32_t provider, uint8_t
     directory_end(d, &e.provider, 1);
 }
 
-/* ---- providers ---- */
+/* ---- event providers ---- */
 
 static struct directory_session first, second;
 static uint32_t registrations[4];
@@ -529,7 +529,7 @@ static void members_of_groups_are_disallowed(void **state)
     drop(&s);
 }
 
-/* ---- providers as the engine lists them ---- */
+/* ---- event providers as the engine lists them ---- */
 
 static size_t registered_by(const GUID *guid, uint32_t provider, uint32_t process)
 {

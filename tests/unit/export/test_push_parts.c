@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The components of openpla push: URLs and credentials are checked, a queue keeps its order and its limit, and corrupt
-   files are never sent. Otherwise a user would lose data, or send a password over an unencrypted connection. */
+   files are never sent. An error would lose data, or send a password over an unencrypted connection. */
 #include "engine/export/formats/otlp.h"
 #include "engine/export/metrics/steady.h"
 #include "engine/export/push.h"
@@ -157,8 +157,7 @@ static void queue_keeps_its_order_and_survives_restarts(void **state)
     push_queue_close(q);
     assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK);
     struct push_batch none;
-    assert_int_equal(push_queue_first(q, PUSH_INFLUX, &none), S_FALSE); /* and does not delete the requests of the other
-                                                                           kind */
+    assert_int_equal(push_queue_first(q, PUSH_INFLUX, &none), S_FALSE); /* requests of the other kind are kept */
     push_queue_close(q);
     assert_int_equal(push_queue_open(folder, 1 << 20, &q), S_OK); /* the first request was not removed */
     assert_int_equal(push_queue_state(q).points, 3);

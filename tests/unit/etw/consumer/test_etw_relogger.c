@@ -20,7 +20,7 @@ static const char *path_of(const char *name)
     return out;
 }
 
-/* ---- bytes ---- */
+/* ---- bytes of an event ---- */
 
 static void assert_same_record(const EVENT_RECORD *a, const EVENT_RECORD *b)
 {

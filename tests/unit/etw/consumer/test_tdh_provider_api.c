@@ -305,7 +305,7 @@ static void wmi_is_limited_to_this_computer(void **state)
     assert_int_equal(tdh_unpublished_7(1, 2, 3, 4, 5, 6, 7), ERROR_NOT_SUPPORTED);
 }
 
-/* ---- room ---- */
+/* ---- size of the output buffer ---- */
 
 static const uint8_t described_data[] = "\x02\x10\0\0\0a\0\0\0";
 enum { DESCRIBED_DATA = 9 };

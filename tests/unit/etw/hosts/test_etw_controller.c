@@ -407,7 +407,7 @@ static void private_sessions_are_separate(void **state)
                      ERROR_WMI_INSTANCE_NOT_FOUND);
 }
 
-/* ---- forms ---- */
+/* ---- ANSI functions, and versioned blocks ---- */
 
 struct ansi_block {
     EVENT_TRACE_PROPERTIES p;

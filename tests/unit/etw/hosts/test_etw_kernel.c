@@ -450,7 +450,7 @@ static ULONG enable_system(TRACEHANDLE handle, const GUID *provider, ULONG code,
     return EnableTraceEx2(handle, provider, code, 0, keywords, 0, 0, NULL);
 }
 
-/* Two loggers at the same time; each gets only the events that it enables. */
+/* Two loggers run at the same time. Each gets only the events that it enables. */
 static void system_providers_are_enabled_by_keywords(void **state)
 {
     (void)state;

@@ -284,7 +284,7 @@ static void killed_process_loses_nothing(void **state)
     memory_free(path);
 }
 
-/* ---- which processes ---- */
+/* ---- selection of processes by filters ---- */
 
 struct versioned {
     union {
