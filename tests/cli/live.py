@@ -17,7 +17,7 @@ import time
 from program import EMULATOR, PROGRAM, check, openpla, openpla_streams
 from served import PATIENCE, Served
 
-os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
+os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine a sample is slow
 IDLE, COMMITTED, SYSTEM = r"\Processor(_Total)\% Idle Time", r"\Memory\Committed Bytes", r"\System\System Up Time"
 
 

@@ -16,7 +16,7 @@ from metrics import Page
 from program import EMULATOR, check, openpla
 from served import PATIENCE, Served
 
-os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
+os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine a sample is slow
 OPENMETRICS = "application/openmetrics-text"
 PROMETHEUS = (f"{OPENMETRICS};version=1.0.0,{OPENMETRICS};version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
 COUNTERS = (r"\Processor(*)\*", r"\Memory\*", r"\System\*", r"\Nothing of it(*)\*", r"\Memory\Nothing of it",

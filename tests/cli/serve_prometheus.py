@@ -24,7 +24,7 @@ from certificates import OPENSSL, copy_certificate, make_certificate
 from program import EMULATOR, PROGRAM, check, host_path
 from served import PATIENCE, Served
 
-os.environ["OPENPLA_SAMPLE_COMMITTED"] = "0"  # on a busy machine a sample is slow
+os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine a sample is slow
 INTERVAL = 1  # seconds between scrapes
 COUNTERS = {  # typeperf's counter: (metric, labels, factors of a value and of a second to the metric's unit)
     r"\System\Context Switches/sec": ("windows_system_context_switches_total", "", 1),
