@@ -34,8 +34,8 @@ static const struct openpla_counter three[] = {
     {.path = "\\\\BOX\\Own(a#1)\\Load", .type = OPENPLA_TYPE_DOUBLE},
 };
 
-/* Writes five samples, a second apart: Free is 100, 101, ...; 50 reads per second; Load is 0.5, missing, 2.5, 3.5,
-   4.5. */
+/* Writes three counters in five samples, one second apart. The first is 100, 101, ...; the second is a rate of 50 per
+   second; the third is 0.5, 2.5, 3.5, 4.5, and has no value in the second sample. */
 static void write_three(const char *path, const struct openpla_writer_options *options)
 {
     openpla_writer *writer;
@@ -111,7 +111,7 @@ static void each_format_reads_back_as_written(void **state)
     }
 }
 
-/* The same with a database, whose password must not appear in messages. */
+/* The same test with a database. The database's password must not appear in messages. */
 static void database_reads_back_as_written(void **state)
 {
     char *path = text_format("SQL:Driver={SQLite3};Database=%s/test.db;PWD=secret!load", folder);
@@ -130,7 +130,7 @@ static void database_reads_back_as_written(void **state)
     memory_free(path);
 }
 
-/* A program must get only the counters and hours that it requested. */
+/* A program must get only the counters and the time range that it requested. */
 static void options_select_counters_and_times(void **state)
 {
     static const char *const patterns[] = {"\\Memory\\*", "\\Nothing\\*"};
@@ -181,9 +181,9 @@ static void seek_can_go_anywhere_and_restarts_rates(void **state)
     memory_free(path);
 }
 
-/* ---- instances that start later ---- */
+/* ---- instances that appear in the middle of a log ---- */
 
-/* Writes a wildcard counter with instance a, then with a and b, `samples` samples each. */
+/* Writes a wildcard counter: first `samples` samples with instance a, then as many with instances a and b. */
 static void write_wildcard(const char *path, int64_t samples)
 {
     const struct log_counter names = {.machine = "\\\\BOX",
@@ -203,7 +203,7 @@ static void write_wildcard(const char *path, int64_t samples)
     assert_int_equal(log_writer_close(writer), S_OK);
 }
 
-/* The column of an instance that starts later must exist, aligned with the times. */
+/* An instance that appears in the middle of the log must have a column with one row for each of the log's samples. */
 static void table_includes_late_instances(void **state)
 {
     enum { SAMPLES = 200 };
@@ -281,7 +281,7 @@ static void truncated_log_returns_samples_and_a_warning(void **state)
     memory_free(path);
 }
 
-/* Whichever allocation fails, either the call fails with that reason, or everything is read. */
+/* If any allocation fails, the call either returns OPENPLA_E_MEMORY or still reads everything. */
 static void out_of_memory_is_an_error(void **state)
 {
     char *path = path_of("memory.blg");

@@ -63,7 +63,7 @@ static const struct openpla_field *field_of(const struct openpla_event *event, c
     return NULL;
 }
 
-/* A program must get exactly the events in the trace, and the reason if fields are missing. */
+/* A program must get exactly the events in the trace. If fields cannot be decoded, it must get the reason. */
 static void events_are_in_order_with_fields_or_a_reason(void **state)
 {
     openpla_trace *trace;
@@ -108,7 +108,7 @@ static void time_range_selects_events(void **state)
     const struct openpla_event *event;
     (void)state;
     assert_int_equal(openpla_trace_open(path, &options, &trace), OPENPLA_OK);
-    assert_int_equal(openpla_trace_next(trace, &event), OPENPLA_OK); /* the header is always returned */
+    assert_int_equal(openpla_trace_next(trace, &event), OPENPLA_OK); /* the header event is always returned */
     for (int64_t i = 2; i <= 3; i++) {
         assert_int_equal(openpla_trace_next(trace, &event), OPENPLA_OK);
         assert_int_equal(event->time, T0 + i * SECOND);
@@ -139,7 +139,8 @@ static void out_of_memory_is_an_error(void **state)
 {
     bool complete = false;
     (void)state;
-    /* Opening parses built-in definitions with thousands of allocations, so larger and larger steps are used. */
+    /* Opening a trace parses built-in definitions with thousands of allocations: after the first hundred, only some of
+       them fail. */
     for (uint64_t n = 1; !complete; n += n < 100 ? 1 : n / 7) {
         openpla_trace *trace;
         const struct openpla_event *event;
