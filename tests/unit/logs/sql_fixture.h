@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases for the tests of SQL logs: a new SQLite file per test, and the tests' own PostgreSQL server, which is
-   emptied. */
+/* Databases for the tests of SQL logs. Each test program gets a new SQLite file and uses the tests' own PostgreSQL
+   server. */
 #ifndef OPENPLA_SQL_FIXTURE_H
 #define OPENPLA_SQL_FIXTURE_H
 
@@ -14,10 +14,11 @@ struct database {
 };
 extern struct database sqlite, postgres;
 
-/* Opens both databases, for the test program's main. Returns false, with a message, if a database is unavailable. */
+/* Opens both databases; a test program's main calls it. If a database is unavailable, prints a message and returns
+   false. */
 bool databases_open(const char *test);
 void databases_close(void);
-/* Setup of a test: sets the state to the database, without tables. */
+/* The setup function of a test whose state is the database: drops the tables of SQL logs. */
 int database_empty(void **state);
 
 /* Runs the statement; fails the test on error. */

@@ -94,7 +94,7 @@ static void assert_path(const struct counter_names *n, const char *path, const c
     memory_free(english);
 }
 
-/* Otherwise every rule would skip the counter. */
+/* A rule skips a counter whose name it cannot translate. */
 static void every_built_in_name_becomes_english(void **state)
 {
     static const struct {
@@ -128,7 +128,7 @@ static void every_built_in_name_becomes_english(void **state)
     counter_names_free(n);
 }
 
-/* The table lost its accents, and people type other spaces than Windows uses. */
+/* Some names in the built-in table lack their accents, and people type other kinds of spaces than Windows uses. */
 static void names_are_compared_without_accents_case_and_kind_of_blanks(void **state)
 {
     struct counter_names *n = built_in();
@@ -305,9 +305,9 @@ static void files_of_system32_are_used(void **state)
                                         "e",
                                         &found),
                      S_OK);
-    assert_true(found.is_unknown); /* two counters have this name */
+    assert_true(found.is_unknown); /* two counters have this German name */
     counter_names_free(n);
-    n = names_of(LOCAL, NULL); /* the English file beside it */
+    n = names_of(LOCAL, NULL); /* uses the English file in the same folder */
     assert_path(n, "\\Prozessor(0)\\Kernzeit (%)", "\\Processor(0)\\% Processor Time");
     counter_names_free(n);
     n = names_of(HELP, LOCAL); /* help strings are ignored */
@@ -330,7 +330,7 @@ static void assert_rejected(const char *path, const char *why)
     assert_non_null(strstr(error_text(hr), why));
 }
 
-/* A user must not believe that such a file was used. */
+/* A file without usable names must cause an error; otherwise the user would believe that it was used. */
 static void file_without_names_is_rejected(void **state)
 {
     static const char cut[] = "REGEDIT4\n[HKEY_LOCAL_MACHINE\\X\\Perflib\\009]\n\"Counter\"=hex(7):32,00,4";
@@ -350,7 +350,7 @@ static void file_without_names_is_rejected(void **state)
     assert_rejected(PATH, "with a value Counter");
     put_perfc();
     assert_rejected(ENGLISH, "it has only English names");
-    put_file(LOCAL, "X\0Y\0", 4); /* not an index */
+    put_file(LOCAL, "X\0Y\0", 4); /* "X" is not an index */
     assert_rejected(LOCAL, "not an export");
     put_utf16(LOCAL, help, sizeof help - 1, false);
     assert_rejected(LOCAL, "it has only English names");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The event file: an error here would lose events that an administrator needs, or fill the disk. Also tests the folder
-   watch by which its readers follow it. */
+   watch, which informs readers of the event file about new events. */
 #include "engine/base/clock.h"
 #include "engine/base/folder.h"
 #include "engine/base/quotas.h"
@@ -9,7 +9,7 @@
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
-#define FLOOD_ALLOWED "events=1000000;burst=1000000" /* for tests that write as fast as they can */
+#define FLOOD_ALLOWED "events=1000000;burst=1000000" /* for tests that write events without pauses */
 
 static char *folder;
 
@@ -134,7 +134,7 @@ static void expect_events(const uint32_t *ids)
     journal_reader_close(r);
 }
 
-/* A writer that was idle for long must not write to a rotated file, which the next rotation deletes. */
+/* The next rotation deletes a rotated file, so a writer that was idle for long must not write to one. */
 static void idle_writer_follows_rotation(void **state)
 {
     static const char line[] = "2026-11-21T16:00:00.000Z\t50\t4\tok\n";
@@ -144,12 +144,12 @@ static void idle_writer_follows_rotation(void **state)
     (void)state;
     assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){1, 0});
-    assert_int_equal(file_delete(first), S_OK); /* simulates other writers that filled this file and the next one */
+    assert_int_equal(file_delete(first), S_OK); /* simulates other writers that filled files 1 and 2 */
     store_events("events-0000000003.log", line, sizeof line - 1);
     e.id = 2;
     assert_int_equal(journal_append(folder, &e), S_OK);
     expect_events((const uint32_t[]){50, 2, 0});
-    memset(full, '\n', size); /* the current file could not be deleted, the other could */
+    memset(full, '\n', size); /* file 3 is full but still exists; file 4 was filled and deleted */
     store_events("events-0000000003.log", full, size);
     store_events("events-0000000005.log", line, sizeof line - 1);
     e.id = 3;
@@ -162,7 +162,7 @@ static void idle_writer_follows_rotation(void **state)
 static void append_many(void *id)
 {
     struct journal_entry e = event(*(uint32_t *)id, "thread");
-    e.utc = 0; /* the time when it is written */
+    e.utc = 0; /* journal_append sets the time */
     for (int i = 0; i < 100; i++)
         if (FAILED(journal_append(folder, &e)))
             abort();
@@ -201,7 +201,7 @@ static void wake(void *watch)
     folder_watch_wake(watch);
 }
 
-/* Otherwise a set that another process commits would not be scheduled, or an event not displayed. */
+/* If a watch missed a change, a set that another process commits would not be scheduled, or an event not displayed. */
 static void watch_notices_changes(void **state)
 {
     struct folder_watch *w;
@@ -234,7 +234,7 @@ static void watch_notices_changes(void **state)
     memory_free(file);
 }
 
-/* A folder that cannot be watched has a name, above all if several are watched. */
+/* If a folder cannot be watched, the error contains its name, even if the watch has several folders. */
 static void a_watch_names_the_folder_that_it_lost(void **state)
 {
     struct folder_watch *w;
@@ -243,7 +243,7 @@ static void a_watch_names_the_folder_that_it_lost(void **state)
     HRESULT hr = folder_watch_open(first, &w);
     assert_true(FAILED(hr));
     assert_non_null(strstr(error_text(hr), first));
-#ifndef _WIN32 /* Wine does not report it */
+#ifndef _WIN32 /* Wine does not report that a watched folder was deleted */
     assert_int_equal(folder_create(first), S_OK);
     assert_int_equal(folder_create(second), S_OK);
     assert_int_equal(folder_watch_open(first, &w), S_OK);
@@ -287,7 +287,7 @@ static void events_of_a_flood_are_skipped_and_counted(void **state)
     e.id = 2;
     assert_int_equal(journal_append(folder, &e), S_OK);
     assert_int_equal(journal_append(folder, &e), S_FALSE);
-    now_ms += UINT64_C(1) << 62; /* no count or time overflows */
+    now_ms += UINT64_C(1) << 62; /* so long that a count or time could overflow */
     for (int i = 0; i < 11; i++)
         assert_int_equal(journal_append(folder, &e), i < 10 ? S_OK : S_FALSE);
     assert_int_equal(journal_reader_open(folder, &r), S_OK);
@@ -300,7 +300,7 @@ static void events_of_a_flood_are_skipped_and_counted(void **state)
     }
     journal_reader_close(r);
     assert_int_equal(written, 10 + 1 + 10);
-    assert_int_equal(reported, 4991 + 1); /* the next event reports the last skipped ones */
+    assert_int_equal(reported, 4991 + 1); /* each written event also reports the events skipped before it */
     now_ms = 0;
     scratch_environment("OPENPLA_QUOTAS", FLOOD_ALLOWED);
     assert_int_equal(quotas_read(), S_OK);

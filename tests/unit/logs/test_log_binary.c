@@ -47,7 +47,7 @@ static uint8_t *load(size_t *size)
     return (uint8_t *)data;
 }
 
-/* Reads the header's numbers; its strings are freed. */
+/* Returns the header's numbers. The strings are freed before, so the caller must not use them. */
 static struct etl_log header_of(const uint8_t *data)
 {
     uint32_t offset = ETL_BUFFER_HEAD, size;
@@ -102,7 +102,7 @@ static void samples_are_readable_after_each_flush(void **state)
     (void)state;
     struct log_writer *log = open_log(NULL);
     assert_int_equal(count_events(), 1);
-    for (unsigned n = 1; n < 700; n++) { /* continues into the second buffer */
+    for (unsigned n = 1; n < 700; n++) { /* the samples need a second buffer */
         assert_int_equal(log_writer_append(log, START + n * SECOND, cells), S_OK);
         if (n % 50 == 0) {
             assert_int_equal(log_writer_flush(log), S_OK);
@@ -179,7 +179,7 @@ static void log_with_other_counters_is_not_continued(void **state)
     assert_int_equal(log_writer_close(open_log(NULL)), S_OK);
     assert_append_rejected(changed, 3, E_INVALIDARG, "fewer counters");
     assert_append_rejected(changed, 1, E_INVALIDARG, "counters differ");
-    changed[1].time_base = 5; /* same names, but values of another clock */
+    changed[1].time_base = 5; /* the names are the same, but the clock is not */
     assert_append_rejected(changed, 2, E_INVALIDARG, "counters differ");
 }
 
@@ -262,8 +262,8 @@ static void memory_may_run_out_in_a_sample(void **state)
     for (size_t i = 0; i < 300; i++)
         many[i] = items[i % 2];
     struct log_writer *log = open_log(NULL);
-    for (size_t count = 1; count <= 300; count += 23) { /* each size is larger than any before, so that memory is needed
-                                                           repeatedly */
+    for (size_t count = 1; count <= 300; count += 23) { /* each sample is larger than all before it, so
+                                                           memory must be allocated again */
         const struct log_cell wide[] = {cells[0], {.items = many, .item_count = count}};
         for (uint64_t n = 1;; n++) {
             memory_fail_at(n);
@@ -279,7 +279,7 @@ static void memory_may_run_out_in_a_sample(void **state)
     }
     assert_true(failures >= 10);
     assert_int_equal(log_writer_close(log), S_OK);
-    assert_int_equal(count_events(), 1 + samples + 4); /* samples of 231 instances and more have two parts */
+    assert_int_equal(count_events(), 1 + samples + 4); /* a sample with 231 or more instances has two parts */
 }
 
 static void event_larger_than_a_buffer_is_rejected(void **state)
@@ -337,15 +337,15 @@ static void readers_stop_at_invalid_events(void **state)
                          events[i].size != 0);
         assert_int_equal(size, events[i].size);
         assert_int_equal(offset, ETL_BUFFER_HEAD + ((events[i].size + 7) & ~7u));
-        /* the same bytes at the end of the used part */
+        /* the same bytes, but the used part ends within the event */
         offset = ETL_BUFFER_HEAD;
         assert_false(etl_buffer_event(buffer, ETL_BUFFER_HEAD + 7, &offset, &event, &size));
     }
 }
 
 #ifndef _WIN32
-/* Samples that fit into the file's existing buffers never fail on a full disk; only the first sample that needs another
-   buffer fails. */
+/* On a full disk, a sample that fits into the file's existing buffers is always written. Only a sample that needs
+   another buffer fails. */
 static void full_disk_fails_append_and_never_flush(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads binary logs: everything that was written, also from truncated and corrupt files, and logs as sources for
-   appending, copying and circular logs. */
+/* Reading binary logs: everything that was written must be read, and from truncated and corrupt files all that is
+   intact. Also tests appending to logs, copying logs, and circular logs. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -148,7 +148,7 @@ static void assert_cells(const struct log_cell *read, unsigned n, size_t instanc
     }
 }
 
-/* Reads the samples first, first + 1, ... to the end; returns their number. */
+/* Reads all samples; their numbers must be `first`, `first` + 1, ... Returns how many were read. */
 static unsigned read_samples(struct log_reader *reader, unsigned first, size_t (*instances)(unsigned))
 {
     const struct log_cell *read;
@@ -249,8 +249,8 @@ static void an_instance_without_a_value_is_omitted(void **state)
     log_reader_close(reader);
 }
 
-/* A string of one instance is read under the instance's name. */
-static void a_single_text_keeps_its_instance(void **state)
+/* If a counter is for a single instance, the reader returns its string with the name of that instance. */
+static void a_single_string_keeps_its_instance(void **state)
 {
     static const struct log_counter one = {.machine = "\\\\BOX",
                                            .object = "Process",
@@ -274,11 +274,11 @@ static void a_single_text_keeps_its_instance(void **state)
     log_reader_close(reader);
 }
 
-/* The end of each event in the file, and whether it completes a sample; the catalog's events come first. */
+/* All events of a file, in order. */
 struct layout {
     struct {
         uint64_t end;
-        bool sample, head;
+        bool sample, head; /* whether it completes a sample; whether it belongs to the catalog */
     } events[400];
     size_t count;
 };
@@ -366,7 +366,7 @@ static void file_truncated_at_every_byte(void **state)
 
 static size_t many_instances(unsigned n)
 {
-    return n % 3 == 0 ? 1500 : 40; /* more than one buffer, and a few parts */
+    return n % 3 == 0 ? 1500 : 40; /* every third sample has several parts and needs more than one buffer */
 }
 
 static void samples_of_many_parts_are_read_from_a_cut_file(void **state)
@@ -404,7 +404,7 @@ static void assert_can_be_continued(const struct layout *l, uint64_t cut, size_t
     log_reader_close(reader);
 }
 
-/* A set with LogAppend starts again after a crash. */
+/* After a crash, a set with LogAppend continues its truncated log. */
 static void truncated_file_is_continued(void **state)
 {
     static struct layout l;
@@ -443,7 +443,7 @@ static void copy_is_identical(void **state)
     assert_int_equal(log_reader_open(PATH ".old", &reader), S_OK);
     struct blg_origin origin;
     assert_true(blg_reader_origin(reader, &origin));
-    assert_true(origin.log->cpu_mhz != 0); /* other programs divide by it */
+    assert_true(origin.log->cpu_mhz != 0); /* other programs divide by this value */
     const struct log_options options = {.copy_of = reader};
     (void)file_delete(PATH);
     const struct log_cell *read;
@@ -507,7 +507,7 @@ static void a_corrupt_buffer_is_skipped_with_a_warning(void **state)
         samples++;
     }
     assert_in_range(samples, 20, 29);
-    /* all samples before and after it are read */
+    /* all samples outside the corrupt buffer are read */
     assert_true((int)samples >= samples_within(&l, from) + samples_within(&l, size) - samples_within(&l, to) - 1);
     const struct texts *warnings = log_reader_warnings(reader);
     assert_true(warnings->count >= 1);
@@ -562,8 +562,8 @@ static void a_circular_log_needs_room(void **state)
     assert_int_equal(log_writer_close(log), S_OK);
 }
 
-/* A process is killed while it writes into a full ring: all flushed samples remain, except those in the oldest
-   buffer. */
+/* Even if a process is killed while it writes to a circular log that is full, all flushed samples remain in the log,
+   except those in the oldest buffer. */
 static void circular_log_is_complete_after_every_flush(void **state)
 {
     const struct log_options circular = {.circular = true, .max_bytes = 6 * BLG_BUFFER_SIZE};
@@ -640,7 +640,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_written_is_read, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(an_instance_without_a_value_is_omitted, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_single_text_keeps_its_instance, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(a_single_string_keeps_its_instance, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(file_truncated_at_every_byte, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(samples_of_many_parts_are_read_from_a_cut_file, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(truncated_file_is_continued, remove_file, remove_file),

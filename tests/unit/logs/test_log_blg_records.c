@@ -75,7 +75,7 @@ static void begin_file(void)
     log_id = 1;
 }
 
-/* Adds a record in one event with the 32-bit header, `seconds` after the start. */
+/* Adds a record as a single event with the 32-bit header. Its time is `seconds` after START. */
 static void add_record(uint8_t type, int seconds, const struct buffer *record)
 {
     struct etl_event event = {.head_size = 0x48, .data = record->bytes, .data_size = (uint32_t)record->size};
@@ -282,7 +282,7 @@ static void whole_objects_become_counters(void **state)
         assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
         assert_int_equal(utc, START + n * SECOND);
         assert_int_equal(cells[0].item_count, 2);
-        assert_string_equal(cells[0].items[1].instance, "Idle/1"); /* the parent process's instance */
+        assert_string_equal(cells[0].items[1].instance, "Idle/1"); /* the name begins with the parent instance's name */
         assert_int_equal(cells[3].item_count, 3 + n % 2);
         for (int i = 0; i < 3 + n % 2; i++) {
             assert_string_equal(cells[3].items[i].instance, processes[i]);
@@ -298,8 +298,8 @@ static void whole_objects_become_counters(void **state)
     log_reader_close(reader);
 }
 
-/* The end of a log contains the expected number of samples. */
-static void missing_samples_are_noticed(void **state)
+/* The last record of a log contains its number of samples; the reader must report if samples are missing. */
+static void missing_samples_are_reported(void **state)
 {
     const struct log_cell *cells;
     int64_t utc;
@@ -313,7 +313,7 @@ static void missing_samples_are_noticed(void **state)
     log_reader_close(reader);
 }
 
-/* Writes two samples of two objects and corrupts an object: its definitions exceed its size. */
+/* Writes two samples of two objects, and corrupts the object with this number: its definitions exceed its size. */
 static struct log_reader *open_log_with_corrupt_object(unsigned number)
 {
     write_objects(2, 2);
@@ -332,7 +332,7 @@ static struct log_reader *open_log_with_corrupt_object(unsigned number)
     return reader;
 }
 
-/* The first sample defines the log's columns and must not be lost because of its last object. */
+/* The first sample defines the log's columns. If only its last object is corrupt, the rest must be kept. */
 static void first_sample_is_kept_without_its_last_object(void **state)
 {
     const struct log_cell *cells;
@@ -396,7 +396,7 @@ static void a_second_catalog_adds_counters(void **state)
     struct log_reader *reader = open_log();
     (void)log_reader_counters(reader, &count);
     assert_int_equal(count, 2);
-    /* beyond the second catalog, which must be found nevertheless */
+    /* this seek skips the second catalog, which the reader must still find */
     assert_int_equal(log_reader_seek(reader, START + (7200 * 3 + 2999) * SECOND), S_OK);
     assert_int_equal(log_reader_next(reader, &utc, &cells), S_OK);
     assert_int_equal(utc, START + (7200 * 3 + 2999) * SECOND);
@@ -432,10 +432,10 @@ static void items_that_do_not_match_the_catalog_are_missing(void **state)
     add_record(CATALOG, 0, &b);
     begin_sample(&b);
     add_single(&b, 1);
-    add_single(&b, 2); /* instead of a wildcard counter */
+    add_single(&b, 2); /* a single value, although the catalog has a wildcard counter */
     end_sample(&b, 0);
     begin_sample(&b);
-    add_single(&b, 3); /* and nothing for the second */
+    add_single(&b, 3); /* this sample lacks the second counter */
     end_sample(&b, 1);
     b.size = 0;
     add_u64(&b, 0);
@@ -480,7 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whole_objects_become_counters, remove_file, remove_file),
-        cmocka_unit_test_setup_teardown(missing_samples_are_noticed, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(missing_samples_are_reported, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_corrupt_object_is_missing, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(first_sample_is_kept_without_its_last_object, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_second_catalog_adds_counters, remove_file, remove_file),

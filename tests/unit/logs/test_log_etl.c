@@ -24,7 +24,7 @@
 
 enum { SMALL = ETL_SMALLEST_BUFFER, LARGE = ETL_LARGEST_BUFFER, EVENT = 0x40, CLOCK_START = 1000 };
 
-/* A session's file whose timestamps are ticks of a 1 MHz clock. */
+/* Returns the header of a session's file. Its timestamps are ticks of a 1 MHz clock. */
 static struct etl_log log_of(uint32_t buffer_size)
 {
     return (struct etl_log){.buffer_size = buffer_size,
@@ -48,7 +48,6 @@ static struct etl_file *create(uint32_t buffer_size)
     return file;
 }
 
-/* A classic event: its data is its number, and its timestamp is that number of ticks after the start. */
 static HRESULT continue_log(struct etl_file **out)
 {
     struct file *file;
@@ -56,6 +55,7 @@ static HRESULT continue_log(struct etl_file **out)
     return SUCCEEDED(hr) ? etl_file_continue(file, PATH, NULL, out) : hr;
 }
 
+/* Writes a classic event. Its data is `number`; its timestamp is CLOCK_START + `ticks`. */
 static void put_event(uint8_t at[EVENT], uint32_t number, uint32_t ticks)
 {
     memset(at, 0, EVENT);
@@ -73,8 +73,8 @@ static HRESULT add_event(struct etl_file *file, uint32_t number, uint32_t ticks)
     return etl_file_add(file, START + ticks * 10, &event, 1);
 }
 
-/* Adds a buffer as a session writes it: `count` events, one per tick, numbered from `number`, in uninitialized
-   memory. */
+/* Adds a buffer as a session writes it. It has `count` events, one per tick; their numbers begin with `number`. The
+   memory after them is not initialized. */
 static HRESULT add_buffer(struct etl_file *file, uint16_t processor, uint64_t sequence, uint32_t number, uint32_t count)
 {
     static uint8_t bytes[SMALL];
@@ -83,7 +83,7 @@ static HRESULT add_buffer(struct etl_file *file, uint16_t processor, uint64_t se
                                            .processor = processor,
                                            .logger = 7,
                                            .used = ETL_BUFFER_HEAD + count * EVENT,
-                                           .flags = 0x02 /* events were lost before it */};
+                                           .flags = 0x02 /* events were lost before this buffer */};
     memset(bytes, 0x77, sizeof bytes);
     for (uint32_t i = 0; i < count; i++)
         put_event(bytes + ETL_BUFFER_HEAD + i * EVENT, number + i, number + i);
@@ -186,7 +186,7 @@ static void invalid_buffer_sizes_are_rejected_with_their_value(void **state)
     }
 }
 
-/* An event's size has 16 bits, whatever the buffer's size. */
+/* The field with an event's size has only 16 bits, even if the buffer is larger. */
 static void longest_event_is_limited_by_buffer_or_64_kb(void **state)
 {
     static uint8_t data[0x10000];
@@ -271,17 +271,16 @@ static void written_header_is_read_back(void **state)
     etl_buffer_header_read(bytes, &out);
     assert_true(out.size == 1 && out.saved == 2 && out.current == 3 && out.time == 4 && out.sequence == 5);
     assert_true(out.processor == 6 && out.logger == 7 && out.state == 8 && out.used == 9 && out.type == 11);
-    bytes[0x34] = 0; /* before Windows 8, this was one byte and padding */
+    bytes[0x34] = 0; /* before Windows 8, the processor's number had one byte, followed by padding */
     put_u16(bytes + 0x28, 0x0803);
     etl_buffer_header_read(bytes, &out);
     assert_int_equal(out.processor, 3);
 }
 
-/* Buffers of four processors, in an order in which a session may flush them. */
 static void a_missing_name_is_not_an_error(void **state)
 {
     struct etl_log log = log_of(SMALL);
-    uint8_t bytes[ETL_LOG_HEAD + 2 * sizeof "session"]; /* the first name fills it */
+    uint8_t bytes[ETL_LOG_HEAD + 2 * sizeof "session"]; /* only the session's name fits */
     uint32_t size;
     (void)state;
     log.pointer_size = 8;
@@ -291,6 +290,7 @@ static void a_missing_name_is_not_an_error(void **state)
     assert_null(strstr(error_text(E_INVALIDARG), "null"));
 }
 
+/* The test adds buffers of four processors in an order in which a session may flush them. */
 static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
 {
     static const struct {
@@ -302,7 +302,7 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     struct etl_file *file = create(SMALL);
     for (size_t i = 0; i < BUFFERS; i++) {
         assert_int_equal(add_buffer(file, buffers[i].processor, i + 1, buffers[i].number, buffers[i].count), S_OK);
-        assert_int_equal(etl_file_size(file), (i + 2) * SMALL); /* the first buffer replaces the empty one */
+        assert_int_equal(etl_file_size(file), (i + 2) * SMALL); /* buffer 0 replaces the initial, empty one */
         if (i % 3 == 0)
             assert_int_equal(etl_file_flush(file), S_OK);
     }
@@ -332,7 +332,8 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     memory_free(data);
 }
 
-/* A message without a time gets its buffer's time, which private and relogging sessions write as FILETIME. */
+/* The reader gives a message without a timestamp the time of its buffer. Private and relogging sessions write this
+   time as FILETIME. */
 static void messages_have_the_time_of_their_buffer(void **state)
 {
     enum { BEHIND = 500, SIZE = 16 };
@@ -365,7 +366,7 @@ static void messages_have_the_time_of_their_buffer(void **state)
         assert_int_equal(record.stamp, CLOCK_START + BEHIND);
         assert_int_equal(record.utc, START + BEHIND * 10);
         etl_reader_close(reader);
-        /* Buffers of single events, and buffers after an append, have the same size. */
+        /* If the log is continued, buffers that are filled event by event have the same form of time. */
         assert_int_equal(continue_log(&file), S_OK);
         for (uint32_t number = 0; number < SMALL / EVENT; number++)
             assert_int_equal(add_event(file, number, BEHIND), S_OK);
@@ -412,7 +413,7 @@ static void invalid_buffers_are_rejected(void **state)
     assert_int_equal(read_events(0), 4);
 }
 
-/* A circular file of whole buffers starts after the header; the newest buffers are kept. */
+/* When a circular file is full, it continues after the header. The newest buffers are kept. */
 static void circular_file_keeps_the_newest_buffers(void **state)
 {
     enum { PLACES = 5, EACH = 10 };
@@ -485,7 +486,7 @@ static void memory_may_run_out(void **state)
 }
 
 #ifndef _WIN32
-/* A buffer that does not fit on the disk is lost; the earlier and the next buffers are in the file. */
+/* If the disk is full, only the buffer that does not fit is lost. The buffers before and after it are in the file. */
 static void full_disk_loses_only_one_buffer(void **state)
 {
     (void)state;

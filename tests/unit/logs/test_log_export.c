@@ -76,7 +76,7 @@ static struct log_writer *created(enum log_format format, const struct log_count
     return log;
 }
 
-/* Writes three samples; the process changes in the last one, and its disk is missing in the second one. */
+/* Writes three samples. The third has another process id; the second lacks the disk. */
 static void write_samples(struct log_writer *log)
 {
     for (int i = 0; i < 3; i++) {
@@ -191,7 +191,8 @@ static void openmetrics_follows_a_process_to_another_instance(void **state)
     list[5] = list[0]; /* the same name a second time */
     log = created(LOG_OPENMETRICS, list, 6);
     for (int i = 0; i < 4; i++) {
-        /* pid 9 is svchost#2, then svchost#1; its clock goes back by 0.1 ms, and one time occurs twice. */
+        /* Process 9 is first svchost#2, then svchost#1. Its processor time once decreases by 0.1 ms. Two samples have
+           the same timestamp. */
         const int64_t nine = i == 3 ? SECOND * 3 - 1000 : SECOND * (i + 1);
         struct log_cell cells[6] = {cell_of(i < 2 ? 5 * SECOND : nine, 0, 0),
                                     cell_of(i < 2 ? 7 : 9, 0, 0),
@@ -290,7 +291,7 @@ static void arrow_files_are_framed_and_aligned(void **state)
     for (int i = 0; i < 10; i++) {
         assert_int_equal(log_writer_append(log, START + i * SECOND, cells), S_OK);
         if (i == 4)
-            assert_int_equal(log_writer_flush(log), S_OK); /* starts another batch */
+            assert_int_equal(log_writer_flush(log), S_OK); /* the next sample starts another batch */
     }
     assert_int_equal(log_writer_close(log), S_OK);
     assert_int_equal(file_load(PATH, 1 << 20, &bytes, &size), S_OK);
@@ -309,14 +310,14 @@ static void arrow_files_are_framed_and_aligned(void **state)
     }
     assert_int_equal(batches, 3);
     assert_int_equal(at, footer - 8);
-    bool has_second = false; /* DuckDB would merge columns with equal names */
+    bool has_second = false; /* DuckDB would merge two columns with the same name */
     for (size_t i = 0; i + 8 < size; i++)
         has_second |= memcmp(bytes + i, "\\o\\a (2)", 8) == 0;
     assert_true(has_second);
     memory_free(bytes);
 }
 
-/* Arrow's JavaScript library, which not every machine has, read these bytes. */
+/* The expected bytes were verified with Arrow's JavaScript library. The test must not depend on that library. */
 static void arrow_files_match_known_good_bytes(void **state)
 {
     struct log_writer *log = created(LOG_ARROW, counters, COUNTERS);
@@ -349,7 +350,7 @@ static void flatbuffers_refer_to_what_they_contain(void **state)
         assert_int_equal(size % 8, 0);
         const size_t table = number_at((const char *)b, 0), vtable = table - number_at((const char *)b, table);
         assert_int_equal(b[vtable], 4 + 2 * 4);
-        assert_int_equal(b[vtable + 6], 0); /* slot 1 is not in the table */
+        assert_int_equal(b[vtable + 6], 0); /* the table has no field for slot 1 */
         assert_int_equal(b[table + b[vtable + 4]], 7);
         assert_int_equal((table + b[vtable + 10]) % 8, 0);
         assert_int_equal(b[table + b[vtable + 10]], 0x88);

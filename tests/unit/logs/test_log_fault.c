@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs when writes fail: each write of a run in turn is truncated and fails, either once (a transient disk error, with
-   or without a failing truncation) or permanently (the process was killed during the write). Flushed data must survive,
-   and no sample may be partly written. */
+/* Logs when writes fail. The run is repeated for each of its writes: that write is truncated and fails. It fails either
+   once, like a transient disk error, or for good, as if the process was killed during the write. After a single
+   failure, truncating the file may fail too. Flushed data must survive, and no sample may be partly written. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -70,9 +70,9 @@ struct run {
     enum log_format format;
     bool created, closed;
     unsigned accepted[SAMPLES]; /* numbers of the samples that the log accepted */
-    size_t count, flushed;      /* number of samples, and of those before the last successful flush */
-    size_t possible;            /* count, plus the sample during which the process died: it may exist, but only
-                                   complete */
+    size_t count, flushed;      /* number of accepted samples; number of them before the last successful flush */
+    size_t possible;            /* count, or count + 1 if the process died while it wrote a sample: the file may contain
+                                   that sample, but only completely */
 };
 
 static size_t instances_of(unsigned sample)
@@ -199,12 +199,13 @@ static void check_binary(const struct run *run, const uint8_t *data, size_t size
     }
 }
 
-/* Checks the samples that a reader gets from the file of a killed writer, and from that file after it was continued. */
+/* Checks the samples in the file of a killed writer, first as the writer left it, then after another writer continued
+   it. */
 static void check_read_and_continued(const struct run *run, const uint8_t *data, size_t size)
 {
     static const struct log_options append = {.append = true};
     check_binary(run, data, size);
-    failing = 0; /* as in a new process */
+    failing = 0; /* the next writer is a new process, whose writes succeed */
     for (unsigned round = 0; round < 2; round++) {
         struct log_reader *reader;
         const struct log_cell *cells;
@@ -320,8 +321,7 @@ static void a_text_log_survives_being_killed_in_any_write(void **state)
     fail_every_write(LOG_CSV, FOR_GOOD, check_text);
 }
 
-/* Adds session buffers to a circular file until the disk fails; returns the number of accepted buffers, and their
-   numbers in `taken`. */
+/* Adds session buffers to a circular file. Returns how many were accepted, and stores their indexes in `taken`. */
 static unsigned run_ring(unsigned taken[RING_BUFFERS])
 {
     static uint8_t bytes[ETL_SMALLEST_BUFFER];
@@ -370,7 +370,7 @@ static void check_ring(const unsigned *taken, unsigned count)
         events[record.stamp / RING_EVENTS]++;
     }
     etl_reader_close(reader);
-    /* No buffer starts at the header or at the position that was being written. */
+    /* Of the ring's places, one holds the header, and one may have been overwritten by the failed write. */
     for (unsigned i = count > RING_PLACES - 2 ? count - (RING_PLACES - 2) : 0; i < count; i++)
         assert_int_equal(events[taken[i]], RING_EVENTS);
 }

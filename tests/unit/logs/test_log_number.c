@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* printf("%.20g") of glibc: whole numbers, fractions, exact ties at the 20th digit (14460384442993.3828125 and
-   neighbours), both ends of every range that number_text handles separately, denormals, the largest. */
+/* Results of glibc's printf("%.20g"): whole numbers, fractions, exact ties at the 20th digit (14460384442993.3828125
+   and its neighbours), both ends of every range that number_text handles separately, denormals, the largest double. */
 static const struct {
     double value;
     const char *text;
@@ -93,8 +93,8 @@ static void assert_number(const char *text, const char *number_end, const char *
         fail_msg("%s is read as %a, not %a", text, again, value);
 }
 
-/* The text is read back to the last bit, both at the end of a file and inside a row, where it is read in larger steps.
- */
+/* Checks that the text is read exactly as `value`, at the end of a file and inside a row. Inside a row, the reader
+   takes several characters at a time. */
 static void assert_read(const char *text, double value)
 {
     char row[1100];
@@ -106,7 +106,8 @@ static void assert_read(const char *text, double value)
     assert_number(row, row + length, row + length + 50, value);
 }
 
-/* Numbers of other programs: signs, exponents, commas, more digits than a double has, ties between two doubles. */
+/* Other programs write numbers with signs, exponents, commas, or more digits than a double has. Some of these are
+   exactly between two doubles. */
 static void numbers_of_others_are_read_to_the_nearest_double(void **state)
 {
     static const struct {
@@ -164,7 +165,7 @@ static void numbers_of_others_are_read_to_the_nearest_double(void **state)
     assert_true(value == 1.5);
 }
 
-/* For the midpoint of two small doubles, each of hundreds of digits matters. */
+/* The exact midpoint of two small doubles has hundreds of digits, and a change in any of them changes the result. */
 static void a_midpoint_of_hundreds_of_digits_differs_from_its_neighbours(void **state)
 {
     (void)state;
@@ -235,7 +236,7 @@ static uint64_t random_bits(void)
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* `number` with `behind` digits after the point. */
+/* Checks that `number`, printed with its last `behind` digits after the point, is read as `value`. */
 static void assert_digits_read(uint128 number, int behind, double value)
 {
     char text[64], *at = text + sizeof text;
@@ -248,8 +249,8 @@ static void assert_digits_read(uint128 number, int behind, double value)
     assert_read(at, value);
 }
 
-/* The hard cases for a reader that computes with limits: the exact midpoint, which is rounded to even, and the values
-   just below and above it. */
+/* These cases are hard for a reader with limited precision: the exact midpoint, which is rounded to even, and the
+   nearest values below and above it. */
 static void the_midpoint_of_two_doubles_differs_from_its_neighbours(void **state)
 {
     (void)state;
@@ -296,7 +297,7 @@ static double random_value(unsigned population)
         return (double)(bits >> random_bits() % 64);
     case 2: /* below 1, down to 1e-14 */
         return ldexp((double)(bits >> 11), -(int)(53 + random_bits() % 47));
-    case 3: /* few bits after the point: ties at the 20th digit */
+    case 3: /* few bits after the point, so that ties at the 20th digit occur */
         return (double)(bits >> 14) / (double)((uint64_t)1 << random_bits() % 50);
     case 4: /* decimal fractions */
         return (double)(bits % 1000000) / pow(10, (double)(random_bits() % 18));

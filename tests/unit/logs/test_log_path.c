@@ -57,7 +57,7 @@ static void assert_text(const char *got, const char *expected)
     }
 }
 
-/* A counter that Windows collects must not be rejected, or replaced by another counter. */
+/* A path that is valid on Windows must not be rejected, and must not select another counter. */
 static void valid_paths_are_parsed(void **state)
 {
     (void)state;
@@ -122,8 +122,8 @@ static void longest_path_has_2048_characters(void **state)
     assert_int_equal(counter_path_parse(text, &path), (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME);
 }
 
-/* A set that was created on this computer contains its name in each path; paths with another computer's name must not
-   get this computer's values. */
+/* A set that was created on this computer contains the computer's name in each path. A path with the name of another
+   computer must not get this computer's values. */
 static void only_this_computer_is_local(void **state)
 {
     (void)state;
@@ -144,8 +144,8 @@ static void machine_is(const char *machine, PDH_STATUS expected)
         fail_msg("%s: 0x%08X", machine, (unsigned)status);
 }
 
-/* A template may name its computer by an address, or by its fully qualified name; without a match, the log would have
-   no column for it. */
+/* A template may contain this computer's address or fully qualified name instead of its short name. If these did not
+   match, the log would have no columns for the template's counters. */
 static void own_addresses_are_local(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void own_addresses_are_local(void **state)
         for (size_t k = 0; all.items[i].length == 16 && k < 16; k += 2)
             at += snprintf(at, sizeof text - (size_t)(at - text), k ? ":%x" : "%x", b[k] << 8 | b[k + 1]);
         machine_is(text, ERROR_SUCCESS);
-        /* A link-local address includes its interface. */
+        /* An IPv6 address may have a suffix with the interface. */
         char *zone = text_format(all.items[i].length == 16 ? "[%s%%3]" : "%s", text);
         machine_is(zone, ERROR_SUCCESS);
         memory_free(zone);

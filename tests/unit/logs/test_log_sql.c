@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs in a database. Tests against samples in wrong rows or under a wrong counter, runs that overwrite one another,
-   samples lost while the database is unreachable, and runs that hang because the database hangs. */
+/* Logs in a database. Samples must be in the right rows and belong to the right counter, and a run must not overwrite
+   another. If the database is unreachable, no sample may be lost. If it hangs, the run must not hang. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/logs/log.h"
@@ -66,7 +66,7 @@ static void close_log(struct log_writer *log)
         fail_msg("0x%08X %s", (unsigned)hr, error_text(hr));
 }
 
-/* Writes one run of one counter to `set`, with samples at the given seconds. */
+/* Writes one run of one counter to `set`. Its samples are at the seconds `from` to `to` - 1. */
 static void run_of(const struct database *d, const char *set, const struct log_counter *counter, int from, int to)
 {
     char *name = sql_name(d, "", set);
@@ -92,10 +92,10 @@ static void samples_are_rows_of_three_tables(void **state)
     append(log, 0, cells);
     cells[0] = cell(INT64_C(0xFFFFFFFF), INT64_C(0x180000000), 99.5);
     cells[0].raw.multi_count = 4;
-    cells[1].raw.status = PDH_CSTATUS_INVALID_DATA; /* no value to report */
+    cells[1].raw.status = PDH_CSTATUS_INVALID_DATA; /* the second counter has no value */
     cells[1].has_value = false;
     append(log, 1, cells);
-    cells[0].raw.status = PDH_CSTATUS_INVALID_DATA; /* has only a computed value, like a CSV */
+    cells[0].raw.status = PDH_CSTATUS_INVALID_DATA; /* no raw value but a computed one, as in a copy of a CSV log */
     cells[1] = cell(7, 8, (double)INFINITY);
     cells[1].raw.multi_count = 0;
     append(log, 2, cells);
@@ -241,7 +241,7 @@ static void a_limit_ends_the_log(void **state)
     expect_rows(d, 2, "SELECT count(*), max(RecordIndex) FROM CounterData", "2|2\n");
 }
 
-/* More rows than fit into a transaction and a statement: no sample is lost or written twice. */
+/* The log has more rows than fit into one transaction or statement. No sample may be lost or written twice. */
 static void a_copy_of_a_long_log_waits_for_the_database(void **state)
 {
     enum { COUNTERS = 45, SAMPLES = 1500 };
@@ -273,8 +273,9 @@ static void a_copy_of_a_long_log_waits_for_the_database(void **state)
     expect_rows(d, 1, "SELECT NumberOfRecords FROM DisplayToID", "1500\n");
 }
 
-/* Locks the database as another user: SQLite's driver gives up after a while, PostgreSQL waits without limit. */
-static void hold(const struct database *d)
+/* Locks the database as another user. If a log then writes to it, SQLite's driver gives up after a while, but
+   PostgreSQL waits without limit. */
+static void lock_database(const struct database *d)
 {
     if (d == &sqlite) {
         sql_run(d, "BEGIN EXCLUSIVE");
@@ -292,8 +293,8 @@ static void unlock_database(const struct database *d)
         assert_int_equal(odbc_end(d->odbc, true), S_OK);
 }
 
-/* Every append returns immediately: this thread has the lock, so a call that waited for the database would wait as long
-   as the database allows. `kept` samples are kept, and the others are rejected with the reason. */
+/* Appends `kept` samples, which the log keeps in memory, and `lost` samples, which it rejects with the reason. Each
+   call must return immediately: this thread holds the lock, so a call that waited for the database would not return. */
 static void append_while_locked(struct log_writer *log, int from, int kept, int lost)
 {
     struct log_cell c = cell(1, 1, 1);
@@ -322,8 +323,8 @@ static void wait_for(const struct database *d, const char *sql, const char *rows
     }
 }
 
-/* Waits until the log reports the end of an outage and accepts new samples, some time after other connections see the
-   rows. The caller frees the string. */
+/* Waits until the log reports the end of an outage, and returns the report. This is later than the time when other
+   connections see the rows. The caller frees the string. */
 static char *wait_for_warning(struct log_writer *log)
 {
     char *text = NULL;
@@ -341,14 +342,14 @@ static void samples_are_kept_while_the_database_is_unreachable(void **state)
     const struct database *d = *state;
     char *name = sql_name(d, "", "away"), *text;
     struct log_cell c = cell(1, 1, 1);
-    /* three samples of one row: 40 bytes for the sample, 40 for the row */
+    /* room for three samples with one row each: a sample needs 40 bytes, and a row needs 40 */
     struct log_options small = {.kept_bytes = 3 * 80, .zone = zone};
     struct log_writer *log = create(name, &cpu, 1, &small);
 
     assert_int_equal(log_writer_warning(log, &text), S_FALSE);
     append(log, 0, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "1\n");
-    hold(d);
+    lock_database(d);
     append_while_locked(log, 1, 3, 4);
     unlock_database(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "4\n");
@@ -368,7 +369,7 @@ static void outage_is_reported(void **state)
     char *name = sql_name(d, "", "told"), *text = NULL;
     struct log_options small = {.kept_bytes = 2 * 80, .zone = zone};
     struct log_writer *log = create(name, &cpu, 1, &small);
-    hold(d);
+    lock_database(d);
     append_while_locked(log, 0, 2, 3);
     unlock_database(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
@@ -388,21 +389,21 @@ static void hung_database_does_not_delay_the_end(void **state)
     char *name = sql_name(d, "", "hangs");
     struct log_writer *log = create(name, &cpu, 1, &options);
     struct log_cell c = cell(1, 1, 1);
-    hold(d);
+    lock_database(d);
     append(log, 0, &c);
     append(log, 1, &c);
-    HRESULT hr = log_writer_close(log); /* this thread has the lock: a call that waited for the database would not
-                                           return */
+    HRESULT hr = log_writer_close(log); /* this thread holds the lock, so a call that waited for the
+                                           database would not return */
     assert_true(FAILED(hr));
     assert_non_null(strstr(error_text(hr), "the last 2 samples could not be written"));
     unlock_database(d);
-    /* A write in progress at the timeout completes later, with none, one or both of the samples. */
+    /* The database may complete a write that was in progress at the timeout. It stores no, one or both samples. */
     wait_for(d, d == &sqlite ? "SELECT count(*) FROM CounterData" : "SELECT (count(*) + 1) / 2 FROM CounterData",
              d == &sqlite ? "0\n" : "1\n");
     memory_free(name);
 }
 
-/* Ends all other connections, as a restart of the server does. */
+/* Closes all other connections, as if the server was restarted. */
 static void end_connections(void)
 {
     memory_free(
@@ -440,7 +441,8 @@ static void new_connection_continues_the_log(void **state)
                 "again|4|a|2024-01-01 00:00:03.000\nagain|4|c|2024-01-01 00:00:03.000\n");
 }
 
-/* Replaces odbc_end: the answer to the commit is lost, before or after the commit was done. */
+/* Replaces odbc_end, and can lose a commit: either the request does not reach the database, or the database commits but
+   its reply is lost. */
 HRESULT __real_odbc_end(struct odbc *c, bool commit);
 HRESULT __wrap_odbc_end(struct odbc *c, bool commit);
 static volatile int lose_after, lose_before;
@@ -484,8 +486,8 @@ static void commit_with_unknown_result_is_verified(void **state)
     expect_rows(d, 1, "SELECT NumberOfRecords FROM DisplayToID", "4\n");
 }
 
-/* Two logs with one name on one computer at the same time: neither loses a row to the other's numbers. */
-static void two_logs_of_one_name_do_not_collide(void **state)
+/* If two logs with the same name are written on one computer at the same time, each row must get its own number. */
+static void two_logs_with_one_name_do_not_collide(void **state)
 {
     const struct database *d = *state;
     char *name = sql_name(d, "", "twins");
@@ -554,7 +556,7 @@ int main(void)
         ON_BOTH(hung_database_does_not_delay_the_end),
         ON(postgres, new_connection_continues_the_log),
         ON_BOTH(commit_with_unknown_result_is_verified),
-        ON_BOTH(two_logs_of_one_name_do_not_collide),
+        ON_BOTH(two_logs_with_one_name_do_not_collide),
         ON_BOTH(out_of_memory_is_an_error),
     };
     int failed = !databases_open("log_sql");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads samples from a database. Tests against samples under a wrong counter or time, and with logs that Windows or
-   another tool wrote slightly differently. */
+/* Reading samples from a database. Samples must have the right counter and time, even in logs that Windows or another
+   tool wrote in a slightly different form. */
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/unit/logs/sql_fixture.h"
@@ -46,8 +46,7 @@ static HRESULT next(struct log_reader *r, int64_t *utc, const struct log_cell **
     return hr;
 }
 
-/* Writes three samples: complete ones at 0 s and 1 s, and one at 2.5 s without the second counter and with one more
-   instance. */
+/* Writes three samples, at 0 s, 1 s and 2.5 s. The last one lacks the second counter and has one more instance. */
 static void write_log(const char *name)
 {
     struct log_item items[2] = {{.instance = "c:", .has_value = true}, {.instance = "d:", .has_value = true}};
@@ -69,7 +68,7 @@ static void write_log(const char *name)
 static void written_samples_are_read_back(void **state)
 {
     const struct database *d = *state;
-    char *name = sql_name(d, "StepAPI=0;Fetch=7", "back"); /* the reader adds its own settings */
+    char *name = sql_name(d, "StepAPI=0;Fetch=7", "back"); /* the reader must also add these attributes itself */
     const struct log_cell *cells;
     uint64_t done, total;
     int64_t utc;
@@ -122,7 +121,7 @@ static void time_is_found(void **state)
 {
     static const struct {
         int64_t from;
-        int first; /* milliseconds of the first expected sample; -1: none */
+        int first; /* time of the first expected sample, in ms after START; -1: no sample */
     } cases[] = {{INT64_MIN, 0},
                  {0, 0},
                  {START, 0},
@@ -161,7 +160,8 @@ static void run_sqls(const struct database *d, const char *const *sqls)
         sql_run(d, *sqls);
 }
 
-/* Other writers: no time zone, NULL indexes and names, times as MS-PLA writes them, rows in another order. */
+/* Other programs write no time zone, NULL for indexes and names, times in the form of MS-PLA, and rows in another
+   order. */
 static void other_writers_are_understood(void **state)
 {
     static const char *const rows[] = {
@@ -221,7 +221,7 @@ static void other_writers_are_understood(void **state)
     memory_free(made);
 }
 
-/* A copy of a log set has the same rows under another name. */
+/* A copy of a log set has another name and otherwise the same rows. */
 static void copy_has_the_same_rows(void **state)
 {
     const struct database *d = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text logs byte by byte, because spreadsheets, relog and scripts read them. */
+/* Text logs. The tests compare every byte, because spreadsheets, relog and scripts read these files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const struct log_cell second_cells[COUNTERS] = {{.has_value = true, .valu
                                                        {.has_value = true, .value = -0.0},
                                                        {.has_value = true, .value = 1e22}};
 
-/* Returns the UTC time at which local clocks show this time. */
+/* Converts a local time to UTC. */
 static int64_t utc_of(int year, int month, int day, int hour, int minute, int second, int millisecond)
 {
     struct calendar_time t = {.year = year,
@@ -82,8 +82,8 @@ static int remove_file(void **state)
     return 0;
 }
 
-/* The header cell contains this host OS's time zone, so the test computes it from the clock; everything else is
-   literal. */
+/* The header contains the time zone of this host OS, so the test computes that cell. All other text is given by the
+   caller. */
 static void write_both_rows(enum log_format format, const char *tag, const char *rows)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 51, 39, 0);
@@ -124,7 +124,7 @@ static void tsv_differs_by_tag_and_tab_only(void **state)
                     "\t\"1e+22\"\r\n");
 }
 
-/* A copy of a log from another time zone must not contain this host OS's zone. */
+/* A log that was written in another time zone keeps that zone when it is copied on this host OS. */
 static void zone_without_a_name_is_written_as_its_bias(void **state)
 {
     static const struct {
@@ -203,7 +203,7 @@ static void unsupported_counters_are_rejected_by_name(void **state)
     assert_int_equal(log_writer_close(NULL), S_OK);
 }
 
-/* No tool could open a log in the wrong format or with the wrong extension. */
+/* If a format had the wrong name or extension, no tool could open the log. */
 static void each_format_is_found_by_name_and_has_its_traits(void **state)
 {
     const struct log_counter wildcard = {.machine = "\\\\BOX", .object = "Process", .wildcard = true, .counter = "ID"};
@@ -280,7 +280,7 @@ static void existing_foreign_file_is_kept_also_when_appending(void **state)
     assert_file("mine");
 }
 
-/* Running out of memory at any step fails only that step, and leaks nothing (the sanitizer checks that). */
+/* If memory runs out at any step, only that step fails, and nothing leaks (the sanitizer detects leaks). */
 static void memory_may_run_out_at_every_step(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
@@ -318,14 +318,13 @@ static void code_page_keeps_representable_characters(void **state)
     memory_free(ansi);
     assert_int_equal(text_to_ansi("A\xc3\xa9\xe2\x80\x94\xc5\xbe\xd0\x96~\xe2\x88\x9e", &ansi, &size), S_OK);
     assert_int_equal(size, 7);
-    assert_string_equal(ansi, "A\xe9\x97\x9e?~?"); /* no 8 for the infinity sign: similar characters are not
-                                                      substituted */
+    assert_string_equal(ansi, "A\xe9\x97\x9e?~?"); /* the infinity sign becomes '?', not the similar '8' */
     memory_free(ansi);
 }
 
 #ifndef _WIN32
-/* The file can grow only by a few bytes, as on a full disk: the row is lost, the log stays valid, and continues when
-   space is available. */
+/* The disk becomes full after a part of a row. That row is lost, but the log stays valid, and it continues when space
+   is available. */
 static void full_disk_loses_only_one_row(void **state)
 {
     const int64_t start = utc_of(2021, 3, 4, 9, 0, 0, 0);
@@ -362,10 +361,10 @@ static void full_disk_loses_only_one_row(void **state)
     HRESULT hr = log_writer_create(LOG_CSV, PATH, counters, COUNTERS, start, NULL, &log);
     full_disk_at(UINT64_MAX);
     assert_true(FAILED(hr));
-    assert_false(file_exists(PATH)); /* otherwise the next attempt would fail because the file exists */
+    assert_false(file_exists(PATH)); /* if the file remained, the next attempt to create it would fail */
 }
 
-/* A change to summer time during a log: the header keeps the bias of the start, and rows have local time. */
+/* Summer time begins while the log is written. The header keeps the first bias, and each row has its local time. */
 static void rows_have_local_time(void **state)
 {
     struct calendar_time t = {.year = 2021, .month = 3, .day = 14, .hour = 6, .minute = 59, .second = 59};

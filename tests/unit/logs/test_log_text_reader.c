@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads text logs: a log truncated anywhere returns all complete samples and reports the truncation, a copy equals its
-   original, and logs of other programs are understood. */
+/* Reading text logs. If a log is truncated, wherever that is, the reader returns all complete samples and reports the
+   truncation. A copy equals its original, and logs of other programs are understood. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -80,7 +80,7 @@ static void write_log(enum log_format format)
     assert_int_equal(log_writer_close(log), S_OK);
 }
 
-/* Reads the log at PATH, whose samples are the first ones of `values`; returns their number. */
+/* Reads all samples of the log, which must equal the first rows of `values`. Returns how many samples it has. */
 static int check_samples(struct log_reader *log)
 {
     size_t count;
@@ -175,7 +175,7 @@ static void assert_same_files(void)
 
 static void copy_is_identical(void **state)
 {
-    /* Names that are not paths, or that would be formatted differently as paths, stay unchanged. */
+    /* A copy keeps each counter's name, even if it is not a path or if OpenPLA would write the path differently. */
     static const char odd[] = "\"(PDH-CSV 4.0) (Zone (odd))(-60)\",\"\\\\B\\Process(x#0)\\n\",\"\",\"no path\""
                               ",\"\\\\B\\O(a/b#1)\\c\",\"\\O\\say \"\"x\"\"\"\r\n"
                               "\"03/04/2021 09:51:39.073\",\"1\",\" \",\"2\",\"0.10000000000000000555\",\"5\"\r\n";
@@ -190,7 +190,8 @@ static void copy_is_identical(void **state)
     assert_same_files();
 }
 
-/* Returns the number of complete samples in the first `size` bytes: rows with their closing quote. */
+/* Returns the number of complete samples in the first `size` bytes. A sample is complete if its row has the last
+   quote. */
 static int count_complete_samples(const char *text, size_t size)
 {
     int lines = 0, quotes = 0;
@@ -280,7 +281,7 @@ static void only_the_same_columns_are_continued(void **state)
     assert_same_files();
 }
 
-/* Otherwise a log that is continued in another time zone, or in the other half of the year, would mix two zones. */
+/* A log may be continued in another time zone or in the other half of the year. It must not mix two zones. */
 static void rows_are_added_in_the_zone_of_the_file(void **state)
 {
     const struct log_options elsewhere = {.append = true, .zone = {.known = true, .bias_minutes = 480}};
@@ -307,8 +308,8 @@ struct foreign {
     const char *what, *text;
     size_t size; /* 0: strlen */
     int samples, counters, warnings;
-    double last;      /* value of the last counter in the first sample; NAN: no value */
-    const char *time; /* UTC of the first sample */
+    double last;      /* value of the last counter, in the first sample; NAN: no value */
+    const char *time; /* UTC time of the first sample */
 };
 
 #define LITERAL(t) t, sizeof t - 1
@@ -413,7 +414,7 @@ static void logs_of_other_programs_are_read(void **state)
     }
 }
 
-/* As PerfMon's "Save data as" reportedly writes logs; also truncated within a character. */
+/* PerfMon's "Save data as" reportedly writes logs in UTF-16. The test also truncates a log within a character. */
 static void utf16_is_read_in_both_orders(void **state)
 {
     (void)state;
@@ -496,7 +497,7 @@ static void other_files_are_rejected_by_name(void **state)
     assert_null(log);
 }
 
-/* Warnings about an entirely corrupt file must not fill the memory. */
+/* A file in which every line is corrupt must not cause so many warnings that memory runs out. */
 static void the_number_of_warnings_is_limited(void **state)
 {
     struct log_reader *log;
@@ -541,7 +542,7 @@ static void memory_may_run_out_at_every_step(void **state)
     assert_true(failures > 10);
 }
 
-/* The file that was to be continued is unchanged. */
+/* If memory runs out before rows are appended, the existing file must stay unchanged. */
 static void memory_may_run_out_when_appending(void **state)
 {
     const struct log_options append = {.append = true};

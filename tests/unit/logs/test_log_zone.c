@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of logs from other time zones, in the nights when clocks change: no sample may be an hour off or out of order.
- */
+/* Local times in logs from other time zones. In the nights when clocks change, no sample may be an hour off or out of
+   order. */
 #include "engine/base/clock.h"
 #include "engine/logs/etl_record.h"
 
@@ -13,7 +13,7 @@
 #define MINUTE INT64_C(600000000)
 #define HOUR   (60 * MINUTE)
 
-/* The rules of the Pacific zone as Windows wrote them into a log, and of Sydney (reconstructed, not from a log). */
+/* The rules of the Pacific zone are from a log that Windows wrote. The rules of Sydney are reconstructed. */
 static const struct zone_rules pacific = {.bias = 480,
                                           .to_standard = {.month = 11, .weekday = 0, .day = 1, .hour = 2},
                                           .to_daylight = {.month = 3, .weekday = 0, .day = 2, .hour = 2},
@@ -62,8 +62,8 @@ static void last_means_the_last_of_the_month(void **state)
     assert_int_equal(zone_bias_minutes(&europe, at(2020, 10, 8, 0, 0), false), -60);
 }
 
-/* Through a whole year, and minute by minute in the nights of the changes: converting UTC to local time and back gives
-   the same time. */
+/* Converting UTC to local time and back must give the same time. The test does this throughout a year, and every minute
+   in the nights when clocks change. */
 static void round_trip_keeps_the_time(void **state)
 {
     static const struct zone_rules fixed = {.bias = -330};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A database through ODBC, with SQLite, and threads that wake each other. */
+/* ODBC, with an SQLite database; and threads that wake each other. */
 #include "engine/base/thread.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/sql/odbc.h"
@@ -60,14 +60,14 @@ static void values_are_read_as_written(void **state)
     run(c, "CREATE TABLE t (i int, r float, t varchar(20))");
     assert_int_equal(odbc_prepare(c, "INSERT INTO t VALUES (?, ?, ?)", in, 3, NULL, 0, &s), S_OK);
     in[0].integer = INT32_MIN;
-    in[1].real = -0.15625; /* SQLite's driver returns only 15 digits */
+    in[1].real = -0.15625; /* a short number: SQLite's driver returns only 15 digits */
     odbc_set_text(&in[2], "\xC3\xBC\xE4\xB8\xAD\xF0\x9F\x98\x80");
     assert_int_equal(odbc_execute(s), S_OK);
     in[0].length = in[1].length = in[2].length = ODBC_NULL;
     assert_int_equal(odbc_execute(s), S_OK);
     odbc_close(s);
     assert_int_equal(odbc_prepare(c, "SELECT i, r, t FROM t", NULL, 0, out, 3, &s), S_OK);
-    for (int round = 0; round < 2; round++) { /* the second round discards a row that was not fetched */
+    for (int round = 0; round < 2; round++) { /* the second call of odbc_execute discards the row not yet fetched */
         assert_int_equal(odbc_execute(s), S_OK);
         assert_int_equal(odbc_fetch(s), S_OK);
         assert_int_equal(out[0].integer, INT32_MIN);
@@ -96,13 +96,13 @@ static void strings_are_truncated_between_characters(void **state)
     assert_int_equal(v.length, 6);
     odbc_set_text(&v, "ab\xF0\x9F\x98\x80");
     assert_int_equal(v.length, 4);
-    v.length = 100; /* a database value that is longer than the buffer */
+    v.length = 100; /* as if the database's value was longer than the buffer */
     char *text = NULL;
     assert_int_equal(odbc_get_text(&v, &text), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-#ifdef _WIN32 /* in native builds only unixODBC finds it, and leaks what it read */
-/* Finds the driver, whether odbc.ini names it or gives its path. */
+#ifdef _WIN32 /* in native builds, unixODBC would read odbc.ini, and its memory would leak */
+/* odbc.ini may contain the driver's registered name or its path. */
 static void data_source_is_found_by_name(void **state)
 {
     static const char *const names[] = {"openpla_test", "openpla_test_driver_path"};
@@ -158,8 +158,8 @@ static void error_contains_the_driver_message(void **state)
     assert_null(strstr(error_text(hr), "cret"));
 }
 
-/* Otherwise unregistered code would run in the host process: each string names a file that the driver manager would
-   load. */
+/* Each of these strings contains the path of a file that the driver manager would load. The host process must not run
+   code that is not registered as a driver. */
 static void only_registered_drivers_are_loaded(void **state)
 {
     struct odbc *c;
@@ -171,8 +171,8 @@ static void only_registered_drivers_are_loaded(void **state)
         assert_null(c);
         memory_free(refused[i]);
     }
-    /* The library's file name, which the loader would find, is rejected as well: the driver is registered as
-       "SQLite3". */
+    /* The file name of a driver's library is rejected as well, although the loader would find it: the driver is
+       registered as "SQLite3". */
     HRESULT hr = odbc_connect("Driver=libsqlite3odbc.so;Database=a", 5, &c);
     assert_int_equal(hr, (HRESULT)PDH_SQL_CONNECT_FAILED);
     assert_string_equal(error_text(hr), "no ODBC driver is registered as 'libsqlite3odbc.so' (attribute Driver)");
@@ -211,7 +211,7 @@ static void threads_wake_each_other(void **state)
     for (int i = 0; i < 1000; i++) {
         wakeup_set(p.to);
         assert_true(wakeup_wait(p.from, PATIENCE_MS));
-        assert_false(wakeup_wait(p.from, 0)); /* one wait consumed the wakeup */
+        assert_false(wakeup_wait(p.from, 0)); /* the wait before has consumed the wakeup */
     }
     assert_true(thread_wait(t, PATIENCE_MS));
     assert_int_equal(p.turns, 1000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The name of an SQL log. A wrong split would write data into another database or under another name; a password in an
-   error message would end up in a log that other users read. */
+/* The name of an SQL log. If its parts were separated wrongly, data would be written into another database or under
+   another name. A password in an error message would be logged where other users can read it. */
 #include "engine/logs/sql_log.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -66,7 +66,7 @@ static void expect_parts(const char *name, const char *open, const char *secret,
     sql_source_free(&s);
 }
 
-/* A set's file and its XML contain no password; the host process's connection string does. */
+/* A set's file and its XML must not contain the password. The host process inserts it into the connection string. */
 static void passwords_are_removed_and_reinserted(void **state)
 {
     (void)state;
@@ -78,7 +78,8 @@ static void passwords_are_removed_and_reinserted(void **state)
     expect_parts("SQL:PWD=;Driver={SQLite3}!s", "SQL:Driver={SQLite3}!s", "PWD=", "SQL:Driver={SQLite3};PWD=!s");
 }
 
-/* Otherwise anyone who can write a set's definition could make the host process load any library or write any file. */
+/* With such attributes, anyone who can write a set's definition could make the host process load any library or write
+   any file. */
 static void attributes_that_load_code_are_rejected(void **state)
 {
     static const struct {
@@ -99,7 +100,7 @@ static void attributes_that_load_code_are_rejected(void **state)
         {"Driver={SQLite3};Driver=/tmp/x.so", "Driver must be the registered name"},
         {"Driver={SQLite3};DRIVER={PostgreSQL}", "duplicate attribute 'Driver'"},
         {"DSN=x;UID=a;uid=b", "duplicate attribute 'UID'"},
-        /* Strings that one parser reads as a value and another as an attribute. */
+        /* Parsers disagree whether a part of these strings is a value or an attribute. */
         {"DSN=x;PWD={S3CRET;LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
         {"DSN=x;PWD={S3CRET}};LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
         {"DSN=x;PWD={S3CRET}}LoadExt=/tmp/x.so}", "the value of 'PWD' contains '='"},
@@ -128,7 +129,7 @@ static void attributes_that_load_code_are_rejected(void **state)
     expect_rejected("Driver=x;PWD=S3CRET!set", "invalid log name '...'");
     expect_rejected("SQL:x;LoadExt!set", "attribute 2 is not of the form key=value");
     expect_rejected("SQL:x}!set", "the value of 'DSN' contains a brace");
-    expect_rejected("SQL:PWD=S3CRET!set", "a password but no data source"); /* nothing remains without the password */
+    expect_rejected("SQL:PWD=S3CRET!set", "a password but no data source"); /* the password is the only attribute */
     assert_null(strstr(error_text(E_INVALIDARG), "S3CRET"));
 }
 
