@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A performance extension DLL for tests, as Microsoft documents OpenPerformanceData, CollectPerformanceData and
    ClosePerformanceData. The environment variable OPENPLA_TEST_EXTENSION controls it: "INSTANCES COUNTERS MODE". MODE is
-   well; or what happens at the third collection: crash, hang, garbage or overrun; or openfails; or driven, where the
-   raw values are the number in the section OpenPlaTestExtensionValue. Each process that opens it or hangs in it appends
-   its id as a line to the file OPENPLA_TEST_EXTENSION_LOG. */
+   one of these:
+     well                            no failure
+     crash, hang, garbage, overrun   fails in this way at the third collection
+     openfails                       OpenPerformanceData fails
+     driven                          the raw values are the number in the section OpenPlaTestExtensionValue
+   A process that opens the DLL or hangs in it appends a line with the process id to the file
+   OPENPLA_TEST_EXTENSION_LOG. */
 #include <stdio.h>
 #include <windows.h>
 #include <string.h>
@@ -54,7 +58,7 @@ static void misbehave(void)
     }
 }
 
-/* The first counter is a fraction with its base after it, then raw values and rates alternate; each takes 8 bytes. */
+/* Counter 0 is a fraction and counter 1 is its base. After them, raw values and rates alternate. Each takes 8 bytes. */
 static DWORD type_of(unsigned i)
 {
     return i == 0   ? PERF_LARGE_RAW_FRACTION

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A typical user's program: it links pdh.dll and contains nothing specific to OpenPLA. Its test copies openpdh.dll next
-   to it under that name. It prints what it read; the exit code is the number of the failed step. */
+/* A typical program that uses PDH: it links pdh.dll and contains nothing specific to OpenPLA. The test that runs it
+   first copies openpdh.dll next to it, as pdh.dll. The program prints the values that it read. If a step fails, the
+   exit code is the number of that step. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -33,7 +34,7 @@ static void list_processors(void)
     free(items);
 }
 
-/* Prints what a program displays after a failed call. */
+/* Prints the messages that a program displays after a failed call. */
 static void messages_of_results(void)
 {
     static const PDH_STATUS results[] = {(PDH_STATUS)PDH_CSTATUS_NO_COUNTER, (PDH_STATUS)PDH_NO_DATA,

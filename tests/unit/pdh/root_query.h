@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A query whose kernel files the test writes. */
+/* A query that reads kernel files written by the test. */
 #ifndef OPENPLA_ROOT_QUERY_H
 #define OPENPLA_ROOT_QUERY_H
 
@@ -9,7 +9,7 @@
 static struct kernel_root root;
 static PDH_HQUERY query;
 
-/* ROOT_NAME is the name of the test and of its folder. */
+/* The test defines ROOT_NAME, which is the name of the test and of its folder. */
 static inline int open_query(void **state)
 {
     (void)state;

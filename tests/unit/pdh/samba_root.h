@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A Samba server's databases, in the formats of versions 4.17 and 4.22, which a test writes below an artificial
-   root. */
+/* Writes the databases of a Samba server below an artificial root, in the formats of Samba 4.17 and 4.22. */
 #ifndef OPENPLA_SAMBA_ROOT_H
 #define OPENPLA_SAMBA_ROOT_H
 
@@ -42,7 +41,7 @@ static inline uint8_t *samba_add(struct samba_bytes *b, uint32_t state, uint32_t
     return head;
 }
 
-/* Adds a client's connection to a share. */
+/* Fills `data` with the record of a client's connection to a share. Returns the record's size. */
 static inline size_t samba_connection(uint8_t *data, uint32_t id, const char *share, uint32_t session)
 {
     const size_t count = strlen(share) + 1, behind = (76 + count + 2 + 3) & ~(size_t)3;
@@ -66,8 +65,8 @@ static inline void samba_store(const struct kernel_root *r, const char *name, co
     memory_free(path);
 }
 
-/* A server with so many sessions and open files; each session but the first is connected to "data", all to "two words".
-   Its process is number 9. */
+/* Writes the databases of a server with these numbers of sessions and open files. All sessions are connected to "two
+   words", and all except the first also to "data". The server's process id is 9. */
 static inline void samba_write(const struct kernel_root *r, uint32_t sessions, uint32_t files)
 {
     struct samba_bytes b;

@@ -25,7 +25,7 @@ static int close_query(void **state)
     return PdhCloseQuery(query) != ERROR_SUCCESS;
 }
 
-/* Returns the expansion of `path` as UTF-8 lines; "" and the status if it fails. The caller frees it. */
+/* Expands `path`. Returns the resulting paths as UTF-8 lines, or "" if this fails. The caller frees the string. */
 static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
 {
     DWORD units = 0;
@@ -162,7 +162,8 @@ static void adding_reports_missing_items(void **state)
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_DATA));
 }
 
-/* A program that does not run yet can be watched. While it is absent, the counter has no value rather than 0. */
+/* A counter can be added for a program that does not run yet. Until the program runs, the counter has no value, not
+   even 0. */
 static void missing_instance_may_appear_later(void **state)
 {
     (void)state;

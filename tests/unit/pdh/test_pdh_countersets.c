@@ -43,7 +43,7 @@ static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
     return counter;
 }
 
-/* Instances appear and disappear while a query watches; a fraction finds its base. */
+/* Instances appear and disappear while a query is open. A fraction must find its base. */
 static void counterset_becomes_an_object(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void full_section_is_reported(void **state)
 static const GUID provider_guid = {0x77777777, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 static const GUID registered_guid = {0x88888888, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 
-/* Registers a counterset as `openpla manifest add` does: "Till" with raw values and a hidden base, in a different order
-   than the counter provider's. */
+/* Registers the counterset "Till" as `openpla manifest add` does. It has raw values and a hidden base. The counter
+   provider defines the same counters in a different order. */
 static void register_till(uint32_t instances)
 {
     static const struct {
@@ -186,7 +186,8 @@ static void check_help(PDH_HCOUNTER counter, const WCHAR *wanted)
     assert_true(wanted[i] == u.info.szExplainText[i]);
 }
 
-/* A log can be configured before the program runs, with names and help, and gets values when the program runs. */
+/* A user can configure a log before the program runs, because the names and help strings are known. The log gets values
+   when the program runs. */
 static void registered_counterset_exists_without_provider(void **state)
 {
     (void)state;
@@ -214,7 +215,7 @@ static void registered_counterset_exists_without_provider(void **state)
     assert_int_equal(registered_provider_remove(&provider_guid, false), S_OK);
 }
 
-/* globalAggregate: one value for all of the program's processes. */
+/* With globalAggregate, all processes of a program together have one value. */
 static void aggregate_combines_all_instances(void **state)
 {
     (void)state;

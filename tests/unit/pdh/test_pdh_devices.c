@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphics cards, network folders, and Wine's server, with kernel files that this test writes: objects that appear,
-   disappear, are shared, broken or missing. */
+/* Graphics cards, network shares, and Wine's server. The test writes the kernel files, in which objects appear,
+   disappear, are shared, corrupt or missing. */
 #include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_devices"
@@ -19,7 +19,7 @@ static void collect(void)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* Two files of one client, as after dup(), must not double its values. */
+/* If a client has two file descriptors, as after dup(), its values must not be counted twice. */
 static void shared_client_counts_once(void **state)
 {
     (void)state;
@@ -29,7 +29,7 @@ static void shared_client_counts_once(void **state)
     kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "2000", "8 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "2000", "8 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/7", CLIENT("9", "500", "1 MiB"));
-    /* passed on to another process */
+    /* process 77 passed client 9's file to this process */
     kernel_root_write(&root, "/proc/78/fdinfo/3", CLIENT("9", "500", "1 MiB"));
     kernel_root_delete(&root, "/sys/class/drm/card0/device/mem_info_vram_used");
     PDH_HCOUNTER engine = add("\\GPU Engine(pid_77_" CARD "_eng_0_engtype_3D)\\Running Time");
@@ -41,7 +41,7 @@ static void shared_client_counts_once(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 8192 + 1048576);
     assert_int_equal(raw_of(other).FirstValue, 1048576);
     assert_int_equal(raw_of(card).FirstValue, 8192 + 1048576);
-    /* The program continues, then exits, and its file number is reused for another file. */
+    /* The client's values increase. Then process 77 uses the file numbers for other files. */
     kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "9000", "16 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "9000", "16 KiB"));
     collect();
@@ -69,8 +69,8 @@ static void missing_devices_have_no_object(void **state)
     assert_int_equal(status_of_adding(u"\\Wine Server\\Open Files"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A container without a block device and groups, an adapter without a speed, and a share that reports nothing: a
-   template's counters must be accepted without values; otherwise its set would not start. */
+/* In a container without a block device and groups, with an adapter without a speed and a share that reports nothing,
+   these counters have no values. They must still be accepted; otherwise a set from a template would not start. */
 static void counters_exist_without_values(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void counters_exist_without_values(void **state)
     assert_false(is_valid(queue));
 }
 
-/* A share that is mounted later must appear in the log, and an unmounted share must disappear. */
+/* Shares are mounted and unmounted while a log is written: they must appear in it and disappear. */
 static void shares_appear_and_disappear(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void interrupts_are_assigned_to_cards(void **state)
     assert_false(is_valid(virtio));
 }
 
-/* Drivers write various texts: none may cause a crash, a hang, or invented values. */
+/* Drivers write many kinds of strings. None may cause a crash, a hang, or invented values. */
 static void arbitrary_driver_texts_are_safe(void **state)
 {
     (void)state;
@@ -220,8 +220,8 @@ static void arbitrary_driver_texts_are_safe(void **state)
     assert_false(cifs_next(&at, end, &part));
 }
 
-/* With thousands of open files, a sample must not take long: the files are checked in parts, and the card's users are
-   eventually found. */
+/* A sample must not take long if processes have thousands of open files. Each sample checks only some files, so the
+   card's users are found after some samples. */
 static void open_files_are_scanned_in_parts(void **state)
 {
     (void)state;

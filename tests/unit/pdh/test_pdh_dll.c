@@ -48,7 +48,7 @@ static int unload(void **state)
     return !FreeLibrary(module);
 }
 
-/* An existing program's calls: ANSI names, a wait between samples, a formatted value. */
+/* Makes the calls of an existing program: it uses ANSI names, waits between samples, and formats values. */
 static void collects_for_two_seconds(void **state)
 {
     (void)state;
@@ -70,8 +70,8 @@ static void collects_for_two_seconds(void **state)
     for (int i = 0; i < 5; i++) {
         const ULONGLONG at = GetTickCount64();
         assert_int_equal(api.PdhCollectQueryDataWithTime(query, &now), ERROR_SUCCESS);
-        if (i) { /* at most the time from before the first to after the second sample, plus the difference of the clocks
-                  */
+        if (i) {
+            /* from before the first to after the second sample, plus a tolerance because there are two clocks */
             assert_true(now - before > 4000000);
             assert_true(now - before < (LONGLONG)(GetTickCount64() - begun) * 10000 + 5000000);
             assert_int_equal(api.PdhGetFormattedCounterValue(busy, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
@@ -88,7 +88,7 @@ static void collects_for_two_seconds(void **state)
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* A program that waits for an event instead of sleeping. Closing the query ends the thread. */
+/* A program may wait for an event instead of sleeping. When it closes the query, the collector thread exits. */
 static void collector_thread_sets_the_event(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void collector_thread_sets_the_event(void **state)
     assert_int_equal(every(query, 1, NULL), (PDH_STATUS)PDH_INVALID_ARGUMENT);
     assert_int_equal(every(NULL, 1, event), (PDH_STATUS)PDH_INVALID_HANDLE);
     assert_int_equal(every(query, 100, event), ERROR_SUCCESS);
-    assert_int_equal(every(query, 1, event), ERROR_SUCCESS); /* replaces the previous one */
+    assert_int_equal(every(query, 1, event), ERROR_SUCCESS); /* replaces the previous interval */
     for (int i = 0; i < 2; i++)
         assert_int_equal(WaitForSingleObject(event, PATIENCE_MS), WAIT_OBJECT_0);
     assert_int_equal(api.PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
@@ -165,7 +165,7 @@ static void intervals_are_set_by_several_threads(void **state)
 static void unsupported_functions_return_errors(void **state)
 {
     (void)state;
-    /* With the number of arguments that programs pass: in 32-bit code, the function removes them from the stack. */
+    /* Each function must be called with its number of arguments: in 32-bit code, it removes them from the stack. */
     static const char *const with_one[] = {"PdhBrowseCountersW", "PdhBrowseCountersHA"};
     PDH_STATUS(WINAPI * one)(void *);
     PDH_STATUS(WINAPI * two)(void *, void *);
@@ -218,7 +218,7 @@ static void visual_basic_functions_work(void **state)
         (PDH_STATUS)PDH_INSUFFICIENT_BUFFER);
 }
 
-/* Every name in the export table of Wine's own pdh.dll. */
+/* openpdh.dll must export every function that Wine's own pdh.dll exports. */
 static void all_system_exports_exist(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static DWORD WINAPI leave_last(void *first)
     return LAST_LEAVES;
 }
 
-/* Runs in a separate process. Because there is a time limit, another thread takes the samples. */
+/* Runs in a separate process. Its samples have a time limit, so a thread of OpenPLA takes them. */
 static int leave_with_query_open(void)
 {
     HANDLE self, process = GetCurrentProcess();
@@ -266,7 +266,7 @@ static int leave_with_query_open(void)
     ExitThread(FIRST_LEAVES);
 }
 
-/* A program whose threads exit, leaving its query open, must not hang. */
+/* If all threads of a program exit while its query is open, the process must exit too. */
 static void process_exits_with_its_last_own_thread(void **state)
 {
     WCHAR line[2 * MAX_PATH], path[MAX_PATH];

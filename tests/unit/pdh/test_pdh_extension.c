@@ -11,7 +11,7 @@
 #define SERVICES u"SYSTEM\\CurrentControlSet\\Services\\"
 
 static struct pdh_api api;
-static WCHAR service[40]; /* differs per behaviour, so that each behaviour gets a separate process */
+static WCHAR service[40]; /* a different name for each behaviour, which gets a separate process */
 static WCHAR folder[MAX_PATH];
 static char log_path[MAX_PATH];
 static int64_t registered; /* time of the registration: older events belong to an earlier registration */
@@ -30,7 +30,7 @@ static void unregister_extension(void)
         RegDeleteTreeW(HKEY_LOCAL_MACHINE, path);
 }
 
-/* Writes what an installer writes; the names are in a place that Wine supports. */
+/* Registers the DLL as an installer does. The names of its counters are in a place that Wine supports. */
 static void register_extension(const WCHAR *library)
 {
     static unsigned number;
@@ -69,7 +69,7 @@ static int begin(void **state)
     GetModuleFileNameW(NULL, folder, MAX_PATH);
     wcsrchr(folder, '\\')[0] = 0;
     if (!GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", log_path,
-                                 sizeof log_path)) { /* this process is not one of our children */
+                                 sizeof log_path)) { /* this process is not a child of the test */
         char temporary[MAX_PATH];
         GetTempPathA(MAX_PATH, temporary);
         snprintf(log_path, sizeof log_path, "%s%lu.extension", temporary, GetCurrentProcessId());
@@ -168,8 +168,8 @@ static void counters_of_a_dll_are_read(void **state)
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* Samples a query with one of our counters and one of the DLL's until the DLL's counter has no value (or has one
-   again). Our counter must always have a value, and no sample may take long. */
+/* Samples a counter of OpenPLA and a counter of the DLL until the DLL's counter has a value (if `there`) or has none.
+   OpenPLA's counter must always have a value, and no sample may take long. */
 static bool sample_until(PDH_HQUERY query, PDH_HCOUNTER ours, PDH_HCOUNTER theirs, bool there, unsigned *slow)
 {
     double value;
@@ -226,7 +226,8 @@ static void garbage_is_ignored(void **state)
     misbehaves("3 4 overrun", false);
 }
 
-/* Returns the reason in the last event about this service; "" without an event. From memory_alloc. */
+/* Returns the reason in the last event about this service, or "" if there is no event. The string is from
+   memory_alloc. */
 static char *reported_reason(void)
 {
     char *events = journal_folder(), *name, *reason = text_copy("");
@@ -268,8 +269,8 @@ static void dll_that_fails_to_open_is_skipped(void **state)
     assert_reported("Open: ");
 }
 
-/* All of a program's lists and queries share one process for the DLL, and calls that need none of its counters start
-   none. */
+/* All lists and queries of a program share one process for the DLL. Calls that need no counter of the DLL start no
+   process. */
 static void program_has_one_host_process(void **state)
 {
     (void)state;
@@ -317,8 +318,8 @@ static bool ends(DWORD id, uint64_t start)
     return false;
 }
 
-/* Lists only its object: on a busy computer, listing all objects may take longer than the process waits for the next
-   query. */
+/* The program lists only the DLL's object. On a busy computer, listing all objects may take so long that the DLL's
+   process does not wait for the next query. */
 static void list_starts_one_process(void **state)
 {
     (void)state;
@@ -332,7 +333,7 @@ static void list_starts_one_process(void **state)
 }
 
 /* Reads counters until the process is killed. */
-static int count_on(void)
+static int read_until_killed(void)
 {
     PDH_HQUERY query;
     PDH_HCOUNTER counter;
@@ -373,7 +374,7 @@ static bool is_loaded(const WCHAR *library)
     return found;
 }
 
-/* A prepared current folder or PATH must not make a program load a foreign DLL. */
+/* A DLL that an attacker put into the current folder or a folder in PATH must not be loaded. */
 static void dll_is_not_loaded_from_the_current_folder(void **state)
 {
     (void)state;
@@ -389,7 +390,7 @@ static void dll_is_not_loaded_from_the_current_folder(void **state)
     assert_false(is_loaded(u".\\extension_dll.dll"));
     assert_reported("invalid library '.\\extension_dll.dll': expected a full path or a file name");
     assert_false(is_loaded(u"Z:extension_dll.dll"));
-    assert_false(is_loaded(folder + 2)); /* "\..." of the current drive */
+    assert_false(is_loaded(folder + 2)); /* starts with '\', so it depends on the current drive */
     assert_true(is_loaded(u"%OPENPLA_TEST_DLLS%\\extension_dll.dll"));
     SetCurrentDirectoryW(before);
     SetEnvironmentVariableW(u"PATH", path);
@@ -411,7 +412,7 @@ static void bench(void **state)
     (void)state;
     enum { SAMPLES = 200 };
     PDH_HQUERY query;
-    PDH_HCOUNTER all[27]; /* one definition is the base of the first */
+    PDH_HCOUNTER all[27]; /* not 28: one of the counters is the base of the first */
     uint64_t slowest = 0;
     behave("300 28 well");
     assert_int_equal(api.PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
@@ -422,7 +423,7 @@ static void bench(void **state)
         if (i < 3)
             swprintf(path, 64, u"\\Test Extension(*)\\%ls", named[i - 1]);
         else
-            swprintf(path, 64, u"\\Test Extension(*)\\%d", 9004 + 2 * i); /* a name that is in no name table */
+            swprintf(path, 64, u"\\Test Extension(*)\\%d", 9004 + 2 * i); /* the index of a counter without a name */
         all[i] = add(query, path);
     }
     assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);
@@ -448,7 +449,7 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests(benches, begin, end);
     }
     if (argc > 1 && !strcmp(argv[1], "count"))
-        return begin(NULL) ? 99 : count_on();
+        return begin(NULL) ? 99 : read_until_killed();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_of_a_dll_are_read),
         cmocka_unit_test(crashing_dll_loses_only_its_counters),

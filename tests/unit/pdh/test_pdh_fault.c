@@ -30,8 +30,8 @@ static bool failed(PDH_STATUS status)
     return status == OUT_OF_MEMORY;
 }
 
-/* Each part calls some functions once, and returns true if a call reported that memory ran out. Each part has its own
-   loop, so that a try costs only one part. */
+/* Each of these parts calls some functions of PDH once, and returns true if one reported that memory ran out. The parts
+   are repeated in separate loops, so that each try repeats only one part. */
 
 static bool use_query(void)
 {
@@ -88,8 +88,8 @@ static bool use_names(void)
     return any;
 }
 
-/* Failures inside a sample appear in the counters' status, so not every failure appears in a return value here. No run
-   may crash or leak, and nothing may fail once memory is available again. */
+/* Lets allocations of `use` fail, one in each run. If an allocation fails while a sample is taken, only the counters'
+   statuses report it. No run may crash or leak, and nothing may fail when memory is available again. */
 static void fail_each_allocation(bool (*use)(void), uint64_t least, uint64_t least_reported)
 {
     assert_false(use());
@@ -97,7 +97,7 @@ static void fail_each_allocation(bool (*use)(void), uint64_t least, uint64_t lea
     use();
     const uint64_t all = memory_count();
     uint64_t reported = 0;
-    /* Reading all instance names needs thousands of similar allocations: after the first ones, only some are tried. */
+    /* Reading all instance names needs thousands of similar allocations: after the first ones, only some are tested. */
     for (uint64_t n = 1; n <= all; n += n < TRIES ? 1 : 1 + all / TRIES) {
         memory_fail_at(n);
         reported += use();
@@ -114,7 +114,8 @@ static struct kernel_root root;
 static int begin(void **state)
 {
     (void)state;
-    /* Samples on this thread, whose allocations fail, and with few processes in /proc. */
+    /* Only allocations of this thread fail, so this thread must take the samples. The artificial /proc has few
+       processes. */
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "0");
     root = kernel_root_create("test_pdh_fault");
     return 0;

@@ -7,12 +7,12 @@
 #include "tests/unit/pdh/root_query.h"
 #include "tests/unit/pdh/samba_root.h"
 
-/* Counters that identify something, that have a fixed start value of the host OS or process, or that show the space of
-   a real file system, which other programs change; tests/bench/cross_check.py compares the latter with df. */
+/* Counters that need not change in this test. Some identify something, and some depend on a start time or state that
+   stays the same. The last two show the space of a real file system; tests/bench/cross_check.py compares it with df. */
 static const char *const still[] = {"ID Process",   "ID Thread",      "Creating Process ID",
                                     "Elapsed Time", "System Up Time", "Thread Wait Reason",
                                     "Thread State", "% Free Space",   "Free Megabytes"};
-/* Files whose numbers identify things, or that are written separately. */
+/* Files that are not changed like the others: their numbers identify things, or the test writes them separately. */
 static const char *const names[] = {"/proc/self/mountinfo", "/proc/self/cgroup", "/proc/net/tcp",
                                     "/proc/net/tcp6",       "/proc/net/snmp",    "/proc/net/snmp6"};
 
@@ -30,8 +30,8 @@ static bool is_between(char c)
     return !c || strchr(" \t\n:=", c);
 }
 
-/* Returns the text with each separate number doubled plus one, except the first two numbers in a disk's line (the
-   device) and processor numbers. */
+/* Returns the text with each separate number n replaced with 2 n + 1. Processor numbers and device numbers, which are
+   the first two numbers in a disk's line, stay unchanged. */
 static char *grown(const char *path, const char *text)
 {
     struct text_buffer b = {0};
@@ -57,7 +57,7 @@ static char *grown(const char *path, const char *text)
     return made;
 }
 
-/* All numbers with names that the kernel has for these protocols. */
+/* The names of all numbers that the kernel reports for these protocols. */
 static const char *const protocols[] = {
     "Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos "
     "InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs "
@@ -124,7 +124,7 @@ static void move_all(void)
     samba_write(&root, 4, 9);
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/time", "700\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/usage", "70\n");
-    /* The rate by the clock is the change since the last sample, per tick. */
+    /* "DPC Rate" is the increase since the last sample, per tick of the clock. */
     kernel_root_write(&root, "/proc/softirqs", "  CPU0 CPU1\n TIMER: 77777 88888\n RCU: 3 64\n");
     kernel_root_write(&root, "/proc/net/tcp", "  sl  local_address rem_address   st\n");
     kernel_root_write(&root, "/proc/net/tcp6",
@@ -175,7 +175,7 @@ static void add_instances(const struct counter_object_type *p, const char *count
     memory_free(path);
 }
 
-/* Under Wine, the processes are Windows', whatever the kernel's files contain. */
+/* Under Wine, these counters show Windows processes and do not depend on the kernel's files. */
 static bool is_process_object(const struct counter_object_type *p, const char *counter)
 {
 #ifdef _WIN32
@@ -199,7 +199,7 @@ static void sample_all(bool again)
     }
 }
 
-/* It must change in at least one instance: the files lack numbers for some instances. */
+/* A counter must change in at least one of its instances, because the files have no numbers for some of them. */
 static void every_counter_follows_its_source(void **state)
 {
     (void)state;

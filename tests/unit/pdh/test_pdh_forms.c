@@ -69,7 +69,7 @@ static void ansi_functions_work(void **state)
 }
 
 /* A name that the ANSI code page cannot represent must not turn into another name. */
-static void ansi_texts_are_converted(void **state)
+static void ansi_strings_are_converted(void **state)
 {
     (void)state;
     char *text;
@@ -150,7 +150,7 @@ static void computers_and_defaults_are_listed(void **state)
     memory_free(with);
 }
 
-/* The functions that take a handle work on this computer like those that take a name. */
+/* If the handle of a data source is for this computer, functions work as without a data source. */
 static void handle_can_mean_this_computer(void **state)
 {
     (void)state;
@@ -179,8 +179,8 @@ static void handle_can_mean_this_computer(void **state)
     assert_int_equal(PdhOpenQueryH((PDH_HLOG)&units, 0, &query), STATUS(PDH_INVALID_HANDLE));
 }
 
-/* Programs that must find a counter in every language use Windows' index: 238 is Processor, 6 % Processor Time on every
-   Windows. */
+/* A program that must find a counter in every language uses its index. On every Windows, 238 is Processor, and 6 is
+   % Processor Time. */
 static void names_have_index_numbers(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void statistics_are_computed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ansi_functions_work),           cmocka_unit_test(ansi_texts_are_converted),
+        cmocka_unit_test(ansi_functions_work),           cmocka_unit_test(ansi_strings_are_converted),
         cmocka_unit_test(instance_names_are_parsed),     cmocka_unit_test(computers_and_defaults_are_listed),
         cmocka_unit_test(handle_can_mean_this_computer), cmocka_unit_test(names_have_index_numbers),
         cmocka_unit_test(statistics_are_computed),

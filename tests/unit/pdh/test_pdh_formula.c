@@ -96,8 +96,8 @@ static void each_type_has_its_formula(void **state)
     }
 }
 
-/* A type without a hand-calculated value could be wrong unnoticed. The list is from winperf.h; PERF_PRECISION_TIMESTAMP
-   has the value of PERF_LARGE_RAW_BASE. */
+/* Each type must have a value calculated by hand, or an error in its formula would not be noticed. The list is from
+   winperf.h; PERF_PRECISION_TIMESTAMP has the value of PERF_LARGE_RAW_BASE. */
 static void every_type_is_tested(void **state)
 {
     (void)state;
@@ -152,11 +152,12 @@ static void every_type_is_tested(void **state)
     }
 }
 
-/* Lowest, highest and average of a report; the ring begins in the middle, as after it wrapped around. */
+/* The lowest, highest and average value in a report. The oldest sample is in the middle of the ring, as after a
+   wraparound. */
 static void statistics_follow_the_ring(void **state)
 {
     (void)state;
-    /* In order: 0, 100, missing, 400, 500, 800 at one a second: rates 100, -, -, 100, 300. */
+    /* From the oldest sample: 0, 100, missing, 400, 500, 800, one second apart. The rates are 100, -, -, 100, 300. */
     PDH_RAW_COUNTER ring[6] = {
         {.FirstValue = 400, .SecondValue = 3000}, {.FirstValue = 500, .SecondValue = 4000},
         {.FirstValue = 800, .SecondValue = 5000}, {.FirstValue = 0, .SecondValue = 0},
@@ -197,7 +198,7 @@ static void a_rate_needs_two_samples(void **state)
     assert_true(formula_needs_two(PERF_100NSEC_TIMER) && !formula_needs_two(PERF_ELAPSED_TIME));
 }
 
-/* A program that requests whole numbers, thousandths or more than 100 % must get them. */
+/* A program can request whole numbers, values multiplied by 1,000, or values above 100 %. */
 static void formats_and_scale_apply(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The process list of the host OS, with files that this test writes: tests which readings list /proc again. A missed
-   process would be missing in every log; a needless listing costs more than the rest of the sample. */
+/* The process list of the host OS. The test writes the kernel files and checks when the folder /proc is listed again.
+   If it was listed too rarely, every log would lack a process. A needless listing costs more than the rest of the
+   sample. */
 #include "engine/pdh/objects/process_list.h"
 #include "tests/unit/kernel_root.h"
 
@@ -83,16 +84,16 @@ static void exited_process_disappears_immediately(void **state)
     (void)state;
     write_process(78, 5);
     assert_int_equal(settle(), 2);
-    kernel_root_write(&root, "/proc/78/stat", ""); /* as an open handle reads it after the exit */
+    kernel_root_write(&root, "/proc/78/stat", ""); /* after the exit, an open handle reads nothing */
     assert_int_equal(read_all(), 1);
     assert_int_equal(entries[0].id, 77);
-    /* it may have been unreadable only this once */
+    /* the next read must find it: the file may have been unreadable only once */
     write_process(78, 5);
     assert_int_equal(read_all(), 2);
     kernel_root_write(&root, "/proc/78/stat", "");
     assert_int_equal(read_all(), 1);
     assert_int_equal(read_all(), 1);
-    write_process(78, 5); /* like another process with that id, about which the kernel reports nothing */
+    write_process(78, 5); /* a new process with that id, but the kernel reports no new process */
     assert_int_equal(read_all(), 1);
 }
 
@@ -108,7 +109,8 @@ static void unknown_last_id_lists_the_folder(void **state)
     }
 }
 
-/* Counting only processes and threads must notice each start and exit, and cost no more. */
+/* If only the numbers of processes and threads are requested, no values are read, but each start and exit must be
+   noticed. */
 static void counting_notices_every_change(void **state)
 {
     (void)state;
@@ -150,7 +152,7 @@ static void write_running(unsigned id, unsigned parent, char state, unsigned fla
 
 enum { OF_KERNEL = 2129984, OF_PROGRAM = 4194560 };
 
-/* Reads until the process is known not to run. */
+/* Reads so often that the list knows that the process is idle. */
 static void settle_idle(void)
 {
     for (int i = 0; i < 4; i++)
@@ -163,7 +165,7 @@ static unsigned user_ticks(size_t at)
     return (unsigned)(entries[at].user_time / 100000);
 }
 
-/* Most processes are kernel threads, whose files need not be read while they do not run. */
+/* Most processes are kernel threads. While a kernel thread does not run, its files need not be read. */
 static void idle_kernel_thread_keeps_its_values(void **state)
 {
     (void)state;
@@ -182,7 +184,8 @@ static void idle_kernel_thread_keeps_its_values(void **state)
     figures = PROCESS_USE;
 }
 
-/* The values of a running thread may be older than its run time, and other threads of its process may be running. */
+/* While a thread runs, the kernel may report values that are older than its run time. If a process has several threads,
+   another one may be running. */
 static void processes_that_may_run_are_read_each_time(void **state)
 {
     (void)state;
@@ -203,7 +206,7 @@ static void processes_that_may_run_are_read_each_time(void **state)
     }
 }
 
-/* An idle program can lose memory to other programs, and its parent. */
+/* While a program is idle, other programs may take some of its memory, and its parent may exit. */
 static void idle_program_is_read_when_others_change_it(void **state)
 {
     (void)state;
@@ -223,7 +226,7 @@ static void idle_program_is_read_when_others_change_it(void **state)
     assert_int_equal(entries[0].parent, 1);
 }
 
-/* The parent's id still exists: its own parent has not yet waited for it, or another process has the id. */
+/* After the parent exits, its id may still exist: it may be a zombie, or a new process may have the id. */
 static void idle_program_gets_a_new_parent_when_the_old_one_exits(void **state)
 {
     (void)state;
@@ -236,14 +239,14 @@ static void idle_program_gets_a_new_parent_when_the_old_one_exits(void **state)
         settle_idle();
         write_running(78, 1, 'S', OF_PROGRAM, 50, 1, "5000 7 3\n");
         read_all();
-        assert_int_equal(entries[1].parent, 77); /* its files were not read */
+        assert_int_equal(entries[1].parent, 77); /* the program's files were not read */
         kernel_root_write(&root, "/proc/77/stat", parents[i]);
         assert_int_equal(read_all(), 2);
         assert_int_equal(entries[1].parent, 1);
     }
 }
 
-/* /proc may belong to another PID namespace than the last id. */
+/* The last id, in /proc/loadavg, may be from another PID namespace than the ids in /proc. */
 static void missed_process_is_found_later(void **state)
 {
     (void)state;

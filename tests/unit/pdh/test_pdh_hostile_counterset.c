@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define MANY   2000 /* number of counters: reading them takes long enough for a change in between */
+#define MANY   2000 /* number of counters: while they are read, another thread can change them */
 #define ROUNDS 150
 
 static const GUID hostile_guid = {0x66666666, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
@@ -50,7 +50,7 @@ static struct counterset_record *record(const struct provided *p, uint32_t offse
     return (struct counterset_record *)(void *)(p->section + offset);
 }
 
-/* Returns the section's member with the number of used bytes. */
+/* Returns the field that contains the section's number of bytes in use. */
 static uint32_t *used(const struct provided *p)
 {
     return (uint32_t *)(void *)(p->section + sizeof(uint32_t));
@@ -144,8 +144,8 @@ static void flip_sizes(void *user)
     }
 }
 
-/* Writes any value to any word, more often to the headers. */
-static void storm(void *user)
+/* Writes random values to random words, most often to the records of the counterset and its instance. */
+static void write_random_words(void *user)
 {
     struct attacked *a = user;
     const struct provided *p = &a->hostile;
@@ -179,10 +179,10 @@ static void sizes_change_between_two_reads(void **state)
 static void random_writes_are_harmless(void **state)
 {
     (void)state;
-    attacked_by(storm);
+    attacked_by(write_random_words);
 }
 
-/* A field of the section and the value that is written to it. */
+/* A value that is written to a field of the section. */
 struct corruption {
     enum { USED, SET_FIELD, INSTANCE_FIELD } where;
     size_t offset;
@@ -191,8 +191,8 @@ struct corruption {
 
 #define FIELD(name) offsetof(struct counterset_record, name)
 
-/* Nothing outside the section is read, other sections are unaffected, and the counter provider, which may be a service,
-   continues. */
+/* If a section is corrupt, nothing outside it may be read, and other sections must be unaffected. Its counter provider,
+   which may be a service, must continue. */
 static void corrupt_section_affects_no_other(void **state)
 {
     (void)state;
@@ -245,7 +245,7 @@ static void corrupt_section_affects_no_other(void **state)
     counterset_provider_close(honest.provider);
 }
 
-/* Deletes an instance with MANY values and creates another in its space, by turns. */
+/* Repeatedly deletes an instance with MANY values and creates another one in its space. */
 static void recreate_instance(void *user)
 {
     struct attacked *a = user;
@@ -257,13 +257,13 @@ static void recreate_instance(void *user)
         name[sizeof name - 1] = 0;
         counterset_provider_delete(p->provider, at);
         if (FAILED(counterset_provider_create_instance(p->provider, p->set, name, n, &at)))
-            return; /* the section never fills up: the space is reused */
+            return; /* does not happen: the space is reused, so the section is never full */
     }
 }
 
 /* An instance that is created while it is read must be complete or missing; its name must never appear with another
    instance's values. */
-static void reused_record_is_never_half_seen(void **state)
+static void reused_record_is_read_completely(void **state)
 {
     (void)state;
     struct attacked a = {.hostile = provide(&hostile_guid, "Busy Set", MANY)};
@@ -276,8 +276,8 @@ static void reused_record_is_never_half_seen(void **state)
     while (ours < views.count && views.items[ours].process != process_own_id())
         ours++;
     assert_true(ours < views.count);
-    /* Without the check, a torn instance occurs within some thousand reads; on a busy machine, the other thread starts
-       late. */
+    /* If the reader did not check its copy, it would get a mixed instance within some thousand reads. On a busy
+       machine, the other thread may start late. */
     for (int i = 0; i < 5000 || !seen; i++) {
         struct counterset_bytes b;
         assert_int_equal(counterset_view_copy(&views, ours, &b), S_OK);
@@ -296,7 +296,7 @@ static void reused_record_is_never_half_seen(void **state)
     counterset_provider_close(a.hostile.provider);
 }
 
-/* An empty name ends a list of names; it must not hide the names after it. */
+/* In a list of names, an empty name means the end. A counterset with an empty name must not hide the names after it. */
 static void nameless_counterset_hides_no_other(void **state)
 {
     (void)state;
@@ -322,7 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(type_changes_between_two_reads),   cmocka_unit_test(sizes_change_between_two_reads),
         cmocka_unit_test(random_writes_are_harmless),       cmocka_unit_test(corrupt_section_affects_no_other),
-        cmocka_unit_test(reused_record_is_never_half_seen), cmocka_unit_test(nameless_counterset_hides_no_other),
+        cmocka_unit_test(reused_record_is_read_completely), cmocka_unit_test(nameless_counterset_hides_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ HRESULT extension_start(const char *channel, const char *service, struct process
     return texts_add(&channels, channel);
 }
 
-/* An object with instances, named by the numbers, in the layout of winperf.h. */
+/* Writes an object with instances, in the layout of winperf.h. Paths contain its index, because it has no name. */
 static void put_object(uint8_t *to, uint32_t title)
 {
     memset(to, 0, TOTAL);
@@ -98,7 +98,7 @@ static void flip(struct extension_channel *c, uint32_t n)
     store(&c->objects, n % 4 ? 1 : UINT32_MAX);
 }
 
-/* Writes a size that is valid when it is checked and exceeds the section when it is used. */
+/* Changes a size all the time, so that it may be valid when it is checked but exceed the section when it is used. */
 static void grow(struct extension_channel *c, uint32_t n)
 {
     store(&c->size, n % 2 ? TOTAL : UINT32_MAX);
@@ -110,7 +110,7 @@ static void storm(struct extension_channel *c)
 {
     uint32_t value = next_random(), at = next_random();
     if (at % 8 == 0)
-        store(&c->size + at / 8 % 2, value); /* and the lower half of the ticks */
+        store(&c->size + at / 8 % 2, value); /* the size or the lower half of the ticks */
     else
         store(c->data + (at / 8 % 2 ? at / 16 % (TOTAL / 4) : at / 16 % 100) * (size_t)4, at % 3 ? value % 512 : value);
 }
@@ -125,7 +125,7 @@ static void attack(void *user)
     const struct host *h = user;
     for (uint32_t n = 0;; n++)
         if (atomic_load((_Atomic uint32_t *)&h->channel->parked) ||
-            atomic_load((_Atomic uint32_t *)&h->channel->reply) < 3) /* its object must be known first */
+            atomic_load((_Atomic uint32_t *)&h->channel->reply) < 3) /* the reader must first know the object */
             child_sleep(1);
         else if (!strcmp(h->mode, "flip"))
             flip(h->channel, n);
@@ -171,8 +171,9 @@ static int host(const char *name, const char *how)
     exit(0); /* together with its thread */
 }
 
-/* Samples one of our counters and all counters of the extension; counts how often the latter had values. */
-static unsigned read_on(const WCHAR *theirs)
+/* Samples one of OpenPLA's counters and all instances of the extension's counter ROUNDS times. Returns how often the
+   extension's counter had all its values. */
+static unsigned sample_repeatedly(const WCHAR *theirs)
 {
     PDH_HQUERY query;
     PDH_HCOUNTER ours, all;
@@ -188,7 +189,7 @@ static unsigned read_on(const WCHAR *theirs)
         assert_int_equal(PdhGetFormattedCounterValue(ours, PDH_FMT_LARGE, NULL, &value), ERROR_SUCCESS);
         if (added && !PdhGetRawCounterArrayW(all, &bytes, &count, (PDH_RAW_COUNTER_ITEM_W *)(void *)items))
             good += count == INSTANCES;
-        if (i % 20 == 0) { /* creates the objects again from its current reply */
+        if (i % 20 == 0) { /* PDH creates the extension's objects again, from its current reply */
             DWORD counter_units = 0, instance_units = 0;
             PdhEnumObjectItemsW(NULL, NULL, u"9000", NULL, &counter_units, NULL, &instance_units, PERF_DETAIL_WIZARD,
                                 0);
@@ -203,11 +204,11 @@ static void honest_extension_is_read(void **state)
     (void)state;
     mode = "well";
     size_t before = channels.count;
-    assert_int_equal(read_on(u"\\9000(*)\\9002"), ROUNDS);
-    assert_int_equal(channels.count - before, 1); /* whatever was listed in between */
+    assert_int_equal(sample_repeatedly(u"\\9000(*)\\9002"), ROUNDS);
+    assert_int_equal(channels.count - before, 1); /* lists and samples use the same process */
 }
 
-/* Two objects of one reply: later changes of the shared memory do not change the reply. */
+/* A reply contains two objects. When PDH has copied the reply, changes in the shared memory must not affect it. */
 static void reply_never_changes_after_copy(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void changing_dll_loses_only_its_counters(void **state)
     (void)state;
     mode = "flip";
     for (int i = 0; i < 3; i++)
-        read_on(u"\\9000(*)\\9002");
+        sample_repeatedly(u"\\9000(*)\\9002");
 }
 
 static void size_that_grows_after_the_check_is_safe(void **state)
@@ -239,7 +240,7 @@ static void size_that_grows_after_the_check_is_safe(void **state)
     (void)state;
     mode = "grow";
     for (int i = 0; i < 3; i++)
-        read_on(u"\\9000(*)\\9002");
+        sample_repeatedly(u"\\9000(*)\\9002");
 }
 
 static void randomly_writing_dll_loses_only_its_counters(void **state)
@@ -247,10 +248,10 @@ static void randomly_writing_dll_loses_only_its_counters(void **state)
     (void)state;
     mode = "storm";
     for (int i = 0; i < 3; i++)
-        read_on(u"\\9000(*)\\9002");
+        sample_repeatedly(u"\\9000(*)\\9002");
 }
 
-/* A file name without a path means the system folder; a name that depends on the current folder is rejected. */
+/* A library without a path is loaded from the system folder. A path that depends on the current folder is rejected. */
 static void library_path_is_full_or_in_the_system_folder(void **state)
 {
     (void)state;
@@ -284,7 +285,7 @@ static void library_path_is_full_or_in_the_system_folder(void **state)
     }
 }
 
-/* Other processes can neither create a channel in advance nor, from other accounts, open it. */
+/* No other process can create a channel in advance, and no process of another account can open it. */
 static void channel_name_is_random(void **state)
 {
     (void)state;
@@ -298,7 +299,7 @@ static void channel_name_is_random(void **state)
 #ifdef _WIN32
     HANDLE section = NULL;
     PSECURITY_DESCRIPTOR descriptor;
-    /* The latest channel may have ended with a host process that crashed because of its extension's writes. */
+    /* The latest channels may no longer exist, if their host processes crashed because of the extension's writes. */
     for (size_t i = 2 * channels.count; i > 0 && !section; i--) {
         char *path = text_format("%s\\%s", i % 2 ? "Local" : "Global", channels.items[(i - 1) / 2]);
         section = OpenFileMappingA(READ_CONTROL, FALSE, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses kernel texts: samples of /proc files, complete and truncated. */
+/* Parsing the kernel's text files: complete and truncated examples of files in /proc. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/kernel_text.h"
@@ -57,7 +57,7 @@ static struct kernel_keys keys_of(const char *const *names, size_t count)
     return k;
 }
 
-/* A number with another name, or from the previous reading, must not appear. */
+/* A number that has another name, or was in the file only when it was read before, must not appear. */
 static void numbers_are_read_by_name(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void numbers_are_read_by_name(void **state)
     kernel_keys_free(&k);
 }
 
-/* TCP segments must be right on a kernel with a column more or less. */
+/* The number of TCP segments must be right even if a kernel has one column more or less. */
 static void pairs_of_lines_are_read(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void process_stat_is_read(void **state)
     assert_false(process_stat_parse("1 (x", 4, &s));
 }
 
-/* Half a number, or none, must not look as if processes had started. */
+/* If a number is incomplete or missing, it must not look as if processes had started. */
 static void process_load_is_read(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void process_load_is_read(void **state)
 }
 
 /* Values that a kernel thread lacks, such as memory, must not be 0. */
-static void process_figures_are_read(void **state)
+static void process_values_are_read(void **state)
 {
     (void)state;
     static const char text[] = "Name:\tcat\nVmPeak:\t    3060 kB\nVmHWM:\t    1748 kB\nRssAnon:\t     112 kB\n"
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(duplicate_names_are_numbered),
         cmocka_unit_test(process_stat_is_read),
         cmocka_unit_test(process_load_is_read),
-        cmocka_unit_test(process_figures_are_read),
+        cmocka_unit_test(process_values_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares values with the kernel's, read by other means over the same time. */
+/* Compares PDH's values with values that the test itself reads from the kernel in the same period. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/kernel_file.h"
@@ -47,7 +47,7 @@ static void burn(unsigned ms)
         x = x + 1;
 }
 
-/* Reads the idle and total ticks of the line that begins with `cpu`, with sscanf. */
+/* Reads the line that begins with `cpu`, and returns its idle ticks and the total of its ticks. Uses sscanf. */
 static void read_kernel_ticks(struct kernel_file *f, const char *cpu, double *idle, double *total)
 {
     const char *text;
@@ -96,7 +96,7 @@ static void busy_processor_is_measured(void **state)
     PDH_HCOUNTER idle_time = add(query, u"\\Processor(0)\\% Idle Time");
     PDH_HCOUNTER switches = add(query, u"\\System\\Context Switches/sec");
     pin_to_processor_0();
-    burn(100); /* until this thread runs there */
+    burn(100); /* gives this thread time to move to processor 0 */
     read_kernel_ticks(f, "cpu0 ", &idle[0], &total[0]);
     read_kernel_ticks(f, "cpu ", &idle[1], &total[1]);
     PdhCollectQueryData(query);
@@ -111,7 +111,7 @@ static void busy_processor_is_measured(void **state)
     assert_true(value_of(first) > 80);
     assert_true(value_of(first) > of_0 - 10 && value_of(first) < of_0 + 10);
     assert_true(value_of(all) > of_all - 10 && value_of(all) < of_all + 10);
-    /* Only stolen time may be missing from the parts. */
+    /* These times are parts of the total. Only stolen time is in none of them. */
     assert_true(value_of(user) + value_of(privileged) + value_of(idle_time) < 110);
     assert_true(value_of(user) > 10);
     assert_true(value_of(switches) > 0 && value_of(switches) < 10e6);
@@ -153,7 +153,7 @@ static void memory_counters_equal_the_kernel_values(void **state)
     kernel_file_close(f);
 }
 
-/* Users search for the program that uses up the machine. */
+/* A user must find the program that uses most of the machine. */
 static void this_program_is_listed(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void this_program_is_listed(void **state)
     const int64_t before = own->user_time + own->kernel_time;
     const uint64_t begun = clock_monotonic_ms();
     int64_t used, most;
-    do { /* other programs may have had the processors */
+    do { /* repeats if other programs used the processors */
         burn(300);
         assert_int_equal(process_list_read(list, PROCESS_USE, &entries, &count), S_OK);
         most = (int64_t)(clock_monotonic_ms() - begun + 100) * 10000;
@@ -204,7 +204,7 @@ static void this_program_is_measured(void **state)
     PdhCollectQueryData(query);
     double expected, later;
     const uint64_t end = clock_monotonic_ms() + PATIENCE_MS;
-    do { /* other programs may have had the processors */
+    do { /* repeats if other programs used the processors */
         burn(1000);
         expected = (double)(clock_utc() - clock_boot_utc()) / 1e7;
         PdhCollectQueryData(query);
@@ -224,7 +224,7 @@ static void this_program_is_measured(void **state)
     PdhCloseQuery(query);
 }
 
-/* Waits until the counter has a value, or no longer has one. */
+/* Waits until the counter has a value (if `there`) or has none. */
 static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there)
 {
     PDH_RAW_COUNTER raw = {0};
@@ -294,7 +294,7 @@ static int run_child(const char *name)
     return 0;
 }
 
-/* A new program is found under its numbered name; the total does not decrease when it exits. */
+/* A new program gets a numbered name. When it exits, the total must not decrease. */
 static void program_starts_and_exits(void **state)
 {
     (void)state;
@@ -308,11 +308,11 @@ static void program_starts_and_exits(void **state)
     struct child child = start_child();
     assert_true(wait_for_instance(query, second, true));
     burn(600);
-    PdhCollectQueryData(query); /* the query has read the child's use */
+    PdhCollectQueryData(query); /* this sample includes the child's processor time */
     end_child(&child);
     assert_true(wait_for_instance(query, second, false));
     assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &v), ERROR_SUCCESS);
-    /* No process has the total's id: absent, not 0. */
+    /* _Total is not a process, so its id has no value, not even 0. */
     assert_int_equal(PdhGetFormattedCounterValue(id, PDH_FMT_LARGE, NULL, &v), (PDH_STATUS)PDH_INVALID_DATA);
     PdhCloseQuery(query);
 }
@@ -328,8 +328,8 @@ static size_t processes_and_threads(struct process_list *list, uint32_t figures,
     return count;
 }
 
-/* Compares the counts between two full readings that agree. On a busy computer, other processes start and exit in
-   between, but not every time. */
+/* Reads the full list, then the counts, then the full list again. If both lists have the same numbers, the counts must
+   equal them. Otherwise other processes have started or exited in between, so the function tries again. */
 static void assert_counts_agree(struct process_list *counts, struct process_list *whole)
 {
     uint64_t before, threads, after;
@@ -348,7 +348,7 @@ static void wait_for_wakeup(void *user)
     wakeup_wait(user, PATIENCE_MS);
 }
 
-/* A caller that requests only counts gets every start and exit, although no list is created for it. */
+/* If a caller requests only counts, no list is created for it. The counts must still include each start and exit. */
 static void counts_follow_starts_and_exits(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ static void counts_follow_starts_and_exits(void **state)
 }
 
 /* Timestamps are in local time, as on Windows. */
-static void samples_carry_local_time(void **state)
+static void samples_have_local_time(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -463,7 +463,8 @@ static void threads_can_share_a_query(void **state)
     PdhCloseQuery(query);
 }
 
-/* Finds the thread `id` of the process `process`: its state in native builds, its priorities under Wine. */
+/* Returns the entry of the thread `id` of the process `process`. Native builds have its state; under Wine, it has
+   priorities. */
 static struct thread_entry thread_of(struct process_list *list, uint32_t process, uint32_t id)
 {
     const struct process_entry *entries;
@@ -478,7 +479,7 @@ static struct thread_entry thread_of(struct process_list *list, uint32_t process
     return found;
 }
 
-/* The thread that blocks a program must be identified correctly. */
+/* A user must be able to identify the thread that blocks a program. */
 static void thread_priority_and_state_are_right(void **state)
 {
     (void)state;
@@ -529,7 +530,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(this_program_is_listed),
         cmocka_unit_test(this_program_is_measured),
         cmocka_unit_test(program_starts_and_exits),
-        cmocka_unit_test(samples_carry_local_time),
+        cmocka_unit_test(samples_have_local_time),
         cmocka_unit_test(threads_can_share_a_query),
         cmocka_unit_test(counts_follow_starts_and_exits),
         cmocka_unit_test(thread_priority_and_state_are_right),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files through PDH's functions: logs that a query writes and another reads, as programs use the API. */
+/* Log files through PDH's functions, as programs use them: one query writes a log, and another reads it. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/logs/log.h"
@@ -42,8 +42,8 @@ static void wide_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* Writes a rate, a raw value and, in a binary log, a counter of whole processes that start and exit; two processes have
-   the same name. */
+/* Writes a rate and a raw value. A binary log also gets a wildcard counter of processes, which start and exit. Two of
+   these processes have the same name. */
 static void write_log(const char *name, enum log_format format, int64_t first, unsigned samples)
 {
     char *path = path_join(folder, name);
@@ -94,7 +94,7 @@ static double value_of(PDH_HCOUNTER counter)
     return status == ERROR_SUCCESS ? v.doubleValue : NAN;
 }
 
-/* Reads all samples: each occurs once, in order, with its time. */
+/* Reads all samples. Each must occur once, in order, with its time. */
 static void read_all(const char *name, bool raw)
 {
     WCHAR *path = wide_path(name);
@@ -121,7 +121,7 @@ static void read_all(const char *name, bool raw)
         assert_true(value.FirstValue == 300 && value.SecondValue == 3000);
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
-    /* reads a part of it again */
+    /* The query reads a part of the log again. */
     PDH_TIME_INFO range = {.StartTime = time - SECOND, .EndTime = time - SECOND / 2};
     assert_int_equal(PdhSetQueryTimeRange(query, &range), ERROR_SUCCESS);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
@@ -156,7 +156,7 @@ static void binary_logs_are_read(void **state)
     read_all("a.blg", true);
 }
 
-/* A log's process names: the first samples lack one process, and two have the same name. */
+/* Two processes in the log have the same name, and the first samples lack one process. */
 static void instances_of_a_log_appear_and_disappear(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void instances_of_a_log_appear_and_disappear(void **state)
     memory_free(path);
 }
 
-/* The columns of a text log contain instance numbers in their names; lists and arrays are like those of other logs. */
+/* In a text log, the column names contain instance numbers. Lists and arrays must be the same as for other logs. */
 static void column_numbers_are_not_part_of_names(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void column_numbers_are_not_part_of_names(void **state)
     memory_free(file);
 }
 
-/* Several files of one machine are one source, in any order. */
+/* Several files of one machine can be opened as one source. They can be named in any order. */
 static void files_are_read_in_the_order_of_their_times(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void files_are_read_in_the_order_of_their_times(void **state)
     WCHAR *list;
     assert_int_equal(text_to_utf16(both, &list, NULL), S_OK);
     for (WCHAR *p = list; *p; p++) {
-        *p = *p == '\n' ? 0 : *p; /* text_format ends at the list's own NULs */
+        *p = *p == '\n' ? 0 : *p; /* text_format cannot create a string with several NULs */
         if (!*p && !p[1])
             break;
     }
@@ -279,7 +279,7 @@ static void files_are_read_in_the_order_of_their_times(void **state)
 
 enum { MANY = 100000 };
 
-/* A server with very many instances is listed and sampled completely. */
+/* If a log has very many instances, all of them must be listed and sampled. */
 static void hundred_thousand_instances_are_read(void **state)
 {
     (void)state;
@@ -382,8 +382,8 @@ static void query_is_logged_and_read_back(void **state)
         for (int n = 0; n < 3; n++) {
             assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
             assert_true(value_of(limit) == expected);
-            /* The kernel counts in ticks of 10 ms, the samples are microseconds apart, and texts have uncapped values,
-               which may be far above 100. */
+            /* The values may be far above 100: the kernel counts in ticks of 10 ms, the samples are microseconds apart,
+               and text logs contain uncapped values. */
             assert_true(n == 0 || value_of(idle) >= 0);
             assert_true(n == 0 || formats[i].type != PDH_LOG_TYPE_BINARY || value_of(idle) <= 100);
             assert_true(n < 2 ? value_of(gone) > 0 : isnan(value_of(gone)));
@@ -417,7 +417,7 @@ static void size_limit_holds(void **state)
         int updates = 0;
         assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
         assert_int_equal(PdhAddCounterW(query, u"\\Memory\\Commit Limit", 0, &counter), ERROR_SUCCESS);
-        if (circular) /* no room for one sample */
+        if (circular) /* 100 bytes cannot contain a sample */
             assert_int_equal(PdhOpenLogW(path, access, &type, query, 100, NULL, &log), STATUS(PDH_INVALID_ARGUMENT));
         assert_int_equal(PdhOpenLogW(path, access, &type, query, logs[i].most, NULL, &log), ERROR_SUCCESS);
         while (status == ERROR_SUCCESS && updates < (circular ? 300 : 3000)) {
@@ -437,7 +437,7 @@ static void size_limit_holds(void **state)
     }
 }
 
-/* A program that copies records must get the right ones, complete. */
+/* A program that copies records must get the right records, and all of their bytes. */
 static void records_are_returned_unchanged(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void records_are_returned_unchanged(void **state)
         DWORD type, bytes = 0, units = 0;
         assert_int_equal(PdhOpenLogW(path, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log),
                          ERROR_SUCCESS);
-        /* nearest to the third */
+        /* the third sample is the nearest */
         int64_t at = start + 60 * 60 * SECOND + 2 * SECOND + SECOND / 3;
         FILETIME time = {(DWORD)at, (DWORD)(at >> 32)};
         assert_int_equal(PdhReadRawLogRecord(log, time, NULL, &bytes), STATUS(PDH_MORE_DATA));

@@ -146,7 +146,7 @@ static void validate(struct reply *r, struct request *in, const uint8_t *begin, 
     put_u32(put(r, 4), error);
 }
 
-/* Executes the request; false if it is invalid. The reply has room for everything that fits into the client's
+/* Executes the request. Returns false if it is invalid. `out` must have room for a reply as large as the client's
    buffer. */
 static bool serve(unsigned opnum, struct request *in, struct reply *out)
 {

@@ -66,8 +66,8 @@ static bool has_name(const WCHAR *list, const char *name)
     return false;
 }
 
-/* Paths with a remote computer's name list its objects; other paths list only local objects. Other programs'
-   countersets appear and disappear during the test. */
+/* If a path contains the name of a remote computer, that computer's objects are listed; otherwise only local objects
+   are. During the test, countersets of other programs may appear and disappear. */
 static void remote_objects_are_listed(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void connected_computers_are_listed(void **state)
     DWORD units = 256;
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), ERROR_SUCCESS);
     assert_int_equal(PdhConnectMachineW(u"\\\\OTHER"), ERROR_SUCCESS);
-    /* this computer, the remote one once, and the end */
+    /* the list contains this computer and, only once, the remote one */
     assert_int_equal(PdhEnumMachinesW(NULL, machines, &units), ERROR_SUCCESS);
     const WCHAR *second = machines;
     while (*second++)
@@ -119,7 +119,8 @@ static void connected_computers_are_listed(void **state)
     assert_int_equal(units, (size_t)(second - machines) + 9);
 }
 
-/* Plain numbers, fractions, rates and times go through the same formulas with the same values. */
+/* The simulated computer has this computer's values. Remote numbers, fractions, rates and times must have the values
+   that local counters would have. */
 static void values_equal_the_remote_values(void **state)
 {
     (void)state;
@@ -205,8 +206,8 @@ static void invalid_paths_return_their_status(void **state)
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), STATUS(PDH_CSTATUS_NO_MACHINE));
 }
 
-/* A restarted computer is used again immediately. An unreachable computer costs only its own counters, until it
-   returns. */
+/* After a restart, the remote computer is used again immediately. While it is unreachable, only its own counters have
+   no values. */
 static void remote_computer_vanishes_and_returns(void **state)
 {
     (void)state;
@@ -261,7 +262,7 @@ static void out_of_memory_fails_cleanly(void **state)
     (void)state;
     bool done = false;
     PDH_HQUERY query;
-    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* keeps the cached data about the computer */
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* while open, keeps the computer's data cached */
     add(query, u"\\\\other\\Memory\\Available Bytes");
     for (uint64_t n = 1; !done && n < 100000; n++) {
         PDH_HQUERY q;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A remote computer that hangs in a call: its counters have no values, all other counters do, and no sample waits for
-   the computer twice. A late answer serves the next sample. The computer has its own thread, as in real programs. */
+/* A remote computer hangs in a call. Its counters then have no values, but all others do, and no sample waits for it
+   twice. The next sample uses a late reply. As in real programs, a separate thread calls the computer. */
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/remote_computer.h"
 #include "pcq_loopback.h"
@@ -17,7 +17,7 @@ static DWORD status_of(PDH_HCOUNTER counter)
     return raw.CStatus;
 }
 
-/* Takes as many samples as necessary on a machine that delays threads. */
+/* Samples until the counter has a value. On a busy machine, this may need several samples. */
 static void collect_until_valid(PDH_HQUERY query, PDH_HCOUNTER counter)
 {
     do {
@@ -25,7 +25,8 @@ static void collect_until_valid(PDH_HQUERY query, PDH_HCOUNTER counter)
     } while (status_of(counter) != PDH_CSTATUS_VALID_DATA);
 }
 
-/* Repeats until the computer has answered; a busy machine may delay the answer for longer than PDH waits. */
+/* Adds a remote counter, if necessary with several attempts: on a busy machine, the reply may take longer than PDH
+   waits. */
 static PDH_HCOUNTER add_of_host(PDH_HQUERY query)
 {
     PDH_HCOUNTER counter;
@@ -52,7 +53,7 @@ static void hanging_computer_loses_only_its_counters(void **state)
     loopback.hangs = NULL;
     wakeup_set(go);
     collect_until_valid(query, there);
-    /* Closing a query does not wait for its hung call; its handle is closed later. */
+    /* Closing a query does not wait for its hung call. The query on the remote computer is closed later. */
     loopback.hangs = go;
     assert_int_equal(PdhOpenQueryW(NULL, 0, &other), ERROR_SUCCESS);
     PdhCollectQueryData(query);
@@ -60,7 +61,7 @@ static void hanging_computer_loses_only_its_counters(void **state)
     loopback.hangs = NULL;
     wakeup_set(go);
     assert_int_equal(PdhCloseQuery(other), ERROR_SUCCESS);
-    /* The computer's thread may still be busy with the closed query. */
+    /* The thread that calls the computer may still be busy with the closed query. */
     assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
     collect_until_valid(query, add_of_host(query));
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);

@@ -17,7 +17,7 @@ static struct pcq_server *server;
 static struct pcq_query *query;
 static GUID parts, whole;
 
-/* The output of a method, and the client's position in it. */
+/* The output of a method, its size, and the position from which the test reads next. */
 static uint8_t bytes[65536];
 static uint32_t size, at;
 
@@ -65,8 +65,8 @@ static void zeros_to(uint32_t end)
         assert_int_equal(bytes[at++], 0);
 }
 
-/* Fetches an answer that must succeed: first its size without a buffer; then with a buffer that is too small and must
-   stay unchanged; then the answer itself. */
+/* Makes a call three times. The first call has no buffer and returns the size. The second has a buffer that is too
+   small and must stay unchanged. The third must succeed. */
 #define TAKE(call)                                                                                                     \
     do {                                                                                                               \
         struct pcq_buffer out = {NULL, 0, 9, 9};                                                                       \
@@ -138,7 +138,7 @@ static struct counter_seen counter(void)
     return c;
 }
 
-/* A client needs bases, times and frequencies to compute values: they are separate counters. */
+/* To compute values, a client needs bases, times and frequencies. The counterset lists these as separate counters. */
 static void counterset_lists_its_counters(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void unknown_items_return_errors(void **state)
     assert_int_equal(pcq_enumerate_instances(server, &parts, &out), ERROR_TIMEOUT);
 }
 
-/* Reads an instance and returns its end. */
+/* Reads an instance, which must have this id and name. Returns the position after it. */
 static uint32_t instance(uint32_t id, const char *name)
 {
     uint32_t from = at, end = from + u32();
@@ -276,7 +276,7 @@ static void identify(const GUID *set, uint32_t id, uint32_t instance_id, const c
     request_size = from + total;
 }
 
-/* Sends the identifiers and expects `statuses`. */
+/* Adds or removes the counters in `request`. The resulting statuses must be `statuses`. */
 static void validate(bool add, const uint32_t *statuses)
 {
     assert_int_equal(pcq_validate_counters(query, request, request_size, add), ERROR_SUCCESS);
@@ -294,7 +294,7 @@ static void value(int bytes_of_it, uint64_t expected)
     assert_int_equal(u32(), bytes_of_it);
     assert_int_equal(u32(), bytes_of_it ? 16 : 8);
     if (bytes_of_it)
-        assert_true(u64() == expected); /* including its padding */
+        assert_true(u64() == expected); /* the value and its padding */
 }
 
 static void head(uint32_t blocks, uint64_t ticks)
@@ -379,7 +379,7 @@ static void each_request_has_its_block_kind(void **state)
     block(0, 1);
     value(8, 0x1122334455667788);
     block(0, 2);
-    assert_int_equal(u32(), 12); /* one id, and nothing after it */
+    assert_int_equal(u32(), 12); /* the block has a single id */
     assert_int_equal(u32(), 1);
     assert_int_equal(u32(), 720);
     value(8, 0x1122334455667788);
@@ -389,7 +389,7 @@ static void each_request_has_its_block_kind(void **state)
     assert_int_equal(at, size);
 }
 
-/* If an instance disappears, only that instance's block is missing. */
+/* If an instance disappears, only its block reports an error instead of values. */
 static void missing_instance_fails_in_its_block(void **state)
 {
     (void)state;
@@ -451,10 +451,11 @@ static void each_counter_has_its_own_status(void **state)
     TAKE(pcq_query_info(query, &out));
     at = 28;
     assert_int_equal(u32(), 11);
-    assert_int_equal(u32(), 0); /* the next instance has taken its place */
+    assert_int_equal(u32(), 0); /* the entry for instance 11 is now the first one */
 }
 
-/* A client that requests invalid names must not cause one sample per name while all other clients wait. */
+/* A client may request many names that do not exist. The server must not sample once for each name, because all other
+   clients would wait. */
 static void unknown_instances_cost_one_sample(void **state)
 {
     (void)state;
@@ -468,9 +469,9 @@ static void unknown_instances_cost_one_sample(void **state)
     identify(&parts, 700, 0xFFFFFFFF, "beta");
     size_t before = parts_samples;
     validate(true, statuses);
-    assert_int_equal(parts_samples, before + 2); /* opening the counterset takes one */
+    assert_int_equal(parts_samples, before + 2); /* one sample opens the counterset */
     identify(&parts, 702, 0xFFFFFFFF, "epsilon");
-    parts_names[2] = "epsilon"; /* the next call searches again */
+    parts_names[2] = "epsilon"; /* the next call must find this new name */
     validate(true, (const uint32_t[]){0});
     assert_int_equal(parts_samples, before + 3);
 }
@@ -487,13 +488,13 @@ static void invalid_blocks_change_nothing(void **state)
         memcpy(request + 48 + 20, &lies[i], 4);
         uint32_t total = request_size;
         request_size = 0;
-        /* The third identifier ends within a name: the rest is too short for another identifier. */
+        /* With lies[2], an identifier ends within its name, and the rest is too short for another identifier. */
         assert_int_equal(pcq_validate_counters(query, request, total - (i == 2 ? 0 : 1), true),
                          ERROR_INVALID_PARAMETER);
     }
     assert_int_equal(pcq_query_info(query, &out), ERROR_SUCCESS);
     assert_int_equal(out.needed, 0);
-    /* A name without terminator, and half of a surrogate pair. */
+    /* The first name has no terminator, and the second contains half of a surrogate pair. */
     identify(&parts, 700, 0xFFFFFFFF, "beta");
     memset(request + 40, 'x', request_size - 40);
     uint32_t second = request_size;
@@ -509,7 +510,7 @@ static void queries_of_a_client_are_limited(void **state)
     size_t count = 0;
     while (count < PCQ_QUERIES_OF_CLIENT && pcq_open_query(server, "a client", &more[count]) == ERROR_SUCCESS)
         count++;
-    assert_int_equal(count, PCQ_QUERIES_OF_CLIENT - 1); /* plus the test's own query */
+    assert_int_equal(count, PCQ_QUERIES_OF_CLIENT - 1); /* the setup function opened one, too */
     assert_int_equal(pcq_open_query(server, "a client", &other), 1450);
     assert_null(other);
     assert_int_equal(pcq_open_query(server, "another", &other), ERROR_SUCCESS);
@@ -520,7 +521,7 @@ static void queries_of_a_client_are_limited(void **state)
         pcq_close_query(more[--count]);
 }
 
-/* 999 bytes, different for each number. */
+/* Returns a pattern of 999 bytes, a different one for each number. */
 static const char *long_pattern(uint32_t number)
 {
     static char name[1000];
@@ -529,7 +530,7 @@ static const char *long_pattern(uint32_t number)
     return name;
 }
 
-/* Patterns need not match anything; without a limit, the server would have to store any number of them. */
+/* A pattern need not match an instance. Without a limit, a client could make the server store any number of them. */
 static void names_of_a_query_are_limited(void **state)
 {
     (void)state;
@@ -589,7 +590,7 @@ static void out_of_memory_fails_cleanly(void **state)
     }
 }
 
-/* Other programs' stored queries identify objects and counters by these ids. */
+/* Queries that other programs have stored identify objects and counters by these ids. */
 static void ids_are_unique(void **state)
 {
     (void)state;
@@ -608,7 +609,7 @@ static void ids_are_unique(void **state)
     }
 }
 
-/* Published ids never change: stored queries would break. */
+/* A published id must never change; otherwise stored queries would select other counters. */
 static void ids_never_change(void **state)
 {
     (void)state;
@@ -618,10 +619,10 @@ static void ids_never_change(void **state)
     assert_true(guid_equal(&own, &process));
     assert_int_equal(pcq_id(&pdh_process, 0, PCQ_PART_VALUE), 6);
     assert_string_equal(pdh_cache.counters[1].name, "Dirty Pages");
-    assert_int_equal(pcq_id(&pdh_cache, 1, PCQ_PART_VALUE), 17005342); /* Windows has no number for it */
+    assert_int_equal(pcq_id(&pdh_cache, 1, PCQ_PART_VALUE), 17005342); /* Windows has no index for this counter */
 }
 
-/* The GUIDs and ids of a Perflib V2 provider are kept, including a base's id. */
+/* Clients get the GUIDs and ids that a Perflib V2 provider has defined, including the id of a base. */
 static void perflib_counterset_keeps_its_ids(void **state)
 {
     (void)state;
@@ -647,7 +648,7 @@ static void perflib_counterset_keeps_its_ids(void **state)
     assert_int_equal(second.id, 42);
     TAKE(pcq_enumerate_instances(s, &own, &out));
     instance(5, "one");
-    /* Its provider is not registered. */
+    /* The Perflib provider of this counterset is not registered. */
     struct pcq_buffer none = {bytes, sizeof bytes, 9, 9};
     assert_int_equal(pcq_registration_info(s, &own, 7, 0, &none), 4200);
     assert_int_equal(pcq_registration_info(s, &own, 8, 0, &none), 4200);
@@ -656,7 +657,7 @@ static void perflib_counterset_keeps_its_ids(void **state)
 }
 
 #ifndef _WIN32 /* on Windows, this would change the computer's real registry */
-/* The provider of a registered counterset is known before its program runs. */
+/* The Perflib provider of a registered counterset is known even if its program does not run. */
 static void registered_counterset_names_its_provider(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters over TCP without the host OS's RPC, with both sides on a real connection: logons, answers in many packets,
-   rejected calls, and servers that do not use RPC. Under Wine, this is the only way to remote counters. */
+/* Remote counters over TCP, without the RPC of the host OS. The test runs both sides of a real connection: logons,
+   replies in many packets, rejected calls, and servers that do not use RPC. Under Wine, there is no other connection to
+   remote counters. */
 #include "engine/base/network.h"
 #include "engine/base/thread.h"
 #include "engine/logs/little_endian.h"
@@ -152,7 +153,7 @@ static void long_messages_take_many_packets(void **state)
     ask(&validate, &answer);
     assert_int_equal(answer.decoded.status, 0);
     assert_int_equal(answer.decoded.size, MANY * SIZE);
-    for (size_t i = 0; i < MANY; i++) /* unknown counterset: each status is in its own position */
+    for (size_t i = 0; i < MANY; i++) /* the counterset is unknown; each identifier has its own status */
         assert_int_equal(get_u32(answer.decoded.data + i * SIZE + 16), PCQ_GUID_NOT_FOUND);
     link_answer_free(&answer);
     memory_free(blocks);
@@ -190,7 +191,7 @@ static void callers_without_an_account_are_rejected(void **state)
     assert_int_equal(answer.decoded.size, 0);
     link_answer_free(&answer);
     open_query(handle, ERROR_ACCESS_DENIED);
-    settings.unauthenticated = true; /* an administrator can allow it */
+    settings.unauthenticated = true; /* an administrator can allow anonymous callers */
     ask(&call, &answer);
     assert_int_equal(answer.decoded.status, ERROR_SUCCESS);
     link_answer_free(&answer);
@@ -243,7 +244,8 @@ static void integrity_is_not_enough(void **state)
     end();
 }
 
-/* A handle from another connection, a closed one, and an invented one: each fails its call and ends its link. */
+/* If a call has a handle that is from another connection, was closed or was invented, the call fails and the link
+   ends. */
 static void handles_belong_to_one_connection(void **state)
 {
     (void)state;
@@ -268,7 +270,7 @@ static void handles_belong_to_one_connection(void **state)
     end();
 }
 
-/* The queries of a client that disconnects without closing them are freed: the server allows 64 per client. */
+/* If a client disconnects without closing its queries, the server must free them, because it allows 64 per client. */
 static void closed_connection_frees_its_queries(void **state)
 {
     (void)state;
@@ -323,11 +325,11 @@ static size_t receive_packet(struct socket_end *s, uint8_t bytes[65536])
 }
 
 /* Accepts every bind, and answers calls with empty packets until the client stops reading them. */
-static void answer_nothing(void *listener)
+static void send_empty_packets(void *listener)
 {
     struct socket_end *s;
     char address[SOCKET_ADDRESS_BYTES];
-    /* No secondary address, context 0 accepted. The call ids are the client's. */
+    /* `bound` accepts a bind: no secondary address, context 0 accepted. Each reply gets the call id of its request. */
     static uint8_t received[65536], bound[16 + 40] = {5, 0, 12, 3, 0x10, 0, 0, 0, 56};
     static uint8_t nothing[24] = {5, 0, 2, 1, 0x10, 0, 0, 0, 24};
     put_u16(bound + 16, 5840);
@@ -346,8 +348,8 @@ static void answer_nothing(void *listener)
     }
 }
 
-/* Otherwise a client thread would run forever, and the client would get no counters of that computer until a
-   restart. */
+/* A reply without an end must fail. Otherwise a client thread would run forever, and the client would get no counters
+   of that computer until it restarts. */
 static void endless_answer_fails(void **state)
 {
     (void)state;
@@ -358,7 +360,7 @@ static void endless_answer_fails(void **state)
     char machine[64];
     log_on_as(NULL, NULL);
     listen_somewhere(&listener);
-    assert_int_equal(thread_start(answer_nothing, listener, &thread), S_OK);
+    assert_int_equal(thread_start(send_empty_packets, listener, &thread), S_OK);
     snprintf(machine, sizeof machine, "127.0.0.1:%u", (unsigned)other_port);
     assert_int_equal(link_tcp.open(machine, &client), S_OK);
     assert_int_equal(link_ask(client, &call, &answer), HRESULT_FROM_WIN32(1726)); /* RPC_S_CALL_FAILED */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* As in Microsoft's perflib.h; MinGW's header lacks them. */
+/* Microsoft's perflib.h declares these functions, but MinGW's does not. */
 static ULONG(WINAPI *enumerate_sets)(LPCWSTR, GUID *, DWORD, DWORD *);
 static ULONG(WINAPI *enumerate_instances)(LPCWSTR, const GUID *, void *, DWORD, DWORD *);
 static ULONG(WINAPI *registration_info)(LPCWSTR, const GUID *, DWORD, DWORD, BYTE *, DWORD, DWORD *);
@@ -140,7 +140,7 @@ static void invalid_calls_fail(void **state)
     assert_int_equal(open_query(computer, &query), ERROR_SUCCESS);
     assert_int_equal(add_counters(query, room, 3), ERROR_INVALID_PARAMETER);
     assert_int_equal(add_counters(query, NULL, 40), ERROR_INVALID_PARAMETER);
-    /* handles of one kind are invalid for functions of the other kind */
+    /* a PDH function must reject the handle of a Perflib V2 query */
     assert_int_equal((DWORD)pdh_close_query(query), PDH_INVALID_HANDLE);
     assert_int_equal(close_query(query), ERROR_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls for another computer's counters on Windows: by the system's RPC, with packet privacy, or not at all. Otherwise
-   the counters could be read on the network, and the server could be an impostor. */
+/* On Windows, calls for the counters of another computer must use the system's RPC with packet privacy, or fail.
+   Otherwise the counters could be read on the network, and the server could be an impostor. */
 #include "engine/base/error.h"
 #include "engine/base/os.h"
 #include "engine/pdh/remote/link.h"
