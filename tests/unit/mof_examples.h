@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TESTS_MOF_EXAMPLES_H
 #define OPENPLA_TESTS_MOF_EXAMPLES_H
 
-/* An event provider, one category of its events, and one event. */
+/* Defines an event provider, one category of its events, and one event. */
 static const char mof_example[] =
     "#pragma namespace(\"\\\\\\\\.\\\\root\\\\wmi\")\n"
     "\n"

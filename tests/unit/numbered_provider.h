@@ -27,8 +27,8 @@ static inline void write_numbered(REGHANDLE handle)
     }
 }
 
-/* Checks that the log has these modes and contains each event once, from one process, with these flags, and nothing
-   else. */
+/* Checks that the log has these modes and contains each numbered event once and no other events. All events must be
+   from one process and have these flags. */
 static inline void check_numbered(const char *path, uint32_t modes, uint16_t flags)
 {
     struct etl_reader *reader;
@@ -57,7 +57,7 @@ static inline void check_numbered(const char *path, uint32_t modes, uint16_t fla
     assert_true(sum == (uint64_t)EVENTS * (EVENTS - 1) / 2);
 }
 
-/* Runs the tests in a separate folder and directory. */
+/* Runs the tests with a scratch folder and a directory of sessions that only they use. */
 static inline int run_numbered(const char *name, const struct CMUnitTest *tests, size_t count)
 {
     own_directory_name();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two objects with known values as an MS-PCQ server's catalogue: "Parts", with instances and every counter type that
-   has hidden counters, and "Whole", without instances. */
+/* The catalogue of an MS-PCQ server, with known values in two objects. "Parts" has instances and every type of counter
+   that has hidden counters. "Whole" has no instances. */
 #ifndef OPENPLA_PCQ_FIXTURE_H
 #define OPENPLA_PCQ_FIXTURE_H
 
@@ -19,7 +19,7 @@ static const struct counter_schema parts_counters[] = {
 static const struct counter_schema whole_counters[] = {
     {.name = "Total", .help = "All.", .type = PERF_COUNTER_LARGE_RAWCOUNT, .detail = 200, .index = 720},
 };
-/* The current instance names of "Parts", and whether it can be sampled. */
+/* The current instances of "Parts", and the result of sampling it. */
 static const char *parts_names[3];
 static uint64_t parts_keys[3];
 static size_t parts_count;
