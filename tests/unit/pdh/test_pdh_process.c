@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Process with a process list that the test controls: programs that start, exit and replace each other. This
-   file replaces the library's process list. */
+/* The object Process. This file replaces the library's process list, so that the test can let programs start, exit and
+   replace each other. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -37,8 +37,8 @@ void process_list_close(struct process_list *list)
     (void)list;
 }
 
-/* Appends a process. */
-static void runs(const char *name, uint32_t id, int64_t start, int64_t used)
+/* Appends a process to the list. */
+static void add_process(const char *name, uint32_t id, int64_t start, int64_t used)
 {
     entries[entry_count++] = (struct process_entry){.name = name,
                                                     .id = id,
@@ -81,35 +81,35 @@ static void total_never_decreases(void **state)
 {
     (void)state;
     PDH_FMT_COUNTERVALUE v;
-    runs("a", 1, 100, 5 * SECOND);
-    runs("b", 2, 100, 7 * SECOND);
+    add_process("a", 1, 100, 5 * SECOND);
+    add_process("b", 2, 100, 7 * SECOND);
     PDH_HCOUNTER total = add(u"\\Process(_Total)\\% Processor Time");
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     int64_t before = raw_of(total).FirstValue;
     entry_count = 0;
-    runs("a", 1, 100, 6 * SECOND);
+    add_process("a", 1, 100, 6 * SECOND);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(total).FirstValue - before == SECOND);
     assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
     /* Another process with the same id is a different one. */
     entry_count = 0;
-    runs("a", 1, 999, SECOND);
+    add_process("a", 1, 999, SECOND);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(total).FirstValue - before == 2 * SECOND);
 }
 
-/* A restarted program must not show the difference of two programs as its load. */
+/* The load of a restarted program must not be computed from the times of two different processes. */
 static void restarted_process_has_no_rate(void **state)
 {
     (void)state;
     PDH_FMT_COUNTERVALUE v;
-    runs("a", 1, 100, SECOND);
+    add_process("a", 1, 100, SECOND);
     PDH_HCOUNTER time = add(u"\\Process(a)\\% Processor Time"), all = add(u"\\Process(*)\\% Processor Time");
     PdhCollectQueryData(query);
     PdhCollectQueryData(query);
     assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
     entry_count = 0;
-    runs("a", 9, 300, 4 * SECOND);
+    add_process("a", 9, 300, 4 * SECOND);
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(time).CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), (PDH_STATUS)PDH_INVALID_DATA);
@@ -123,23 +123,23 @@ static void restarted_process_has_no_rate(void **state)
     assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
 }
 
-/* When the first of two programs with the same name exits, the second becomes the first, as in Windows' lists. A new
-   one is found again under the number. */
+/* When the first of two programs with the same name exits, the second one gets its name without a number, as on
+   Windows. When another program with that name starts, the name with #1 exists again. */
 static void instance_numbers_move_up(void **state)
 {
     (void)state;
-    runs("a", 1, 100, 0);
-    runs("A", 2, 100, 0);
+    add_process("a", 1, 100, 0);
+    add_process("A", 2, 100, 0);
     PDH_HCOUNTER first = add(u"\\Process(a)\\ID Process"), second = add(u"\\Process(a#1)\\ID Process");
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(first).FirstValue, 1);
     assert_int_equal(raw_of(second).FirstValue, 2);
     entry_count = 0;
-    runs("A", 2, 100, 0);
+    add_process("A", 2, 100, 0);
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(first).FirstValue, 2);
     assert_int_equal(raw_of(second).CStatus, PDH_CSTATUS_NO_INSTANCE);
-    runs("a", 3, 200, 0);
+    add_process("a", 3, 200, 0);
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(second).FirstValue, 3);
 }
@@ -155,15 +155,15 @@ static void name_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* Agents sum the array entries with one name, as on Windows: "a#1" would be a program that does not exist. Paths and
-   lists of paths keep the number. */
+/* Monitoring agents add up the array entries with the same name. As on Windows, these names have no "#1"; otherwise an
+   agent would show a program that does not exist. Paths and lists of paths keep the number. */
 static void arrays_have_bare_names(void **state)
 {
     (void)state;
     static const char *const names[] = {"a", "b", "a", "_Total"};
-    runs("a", 1, 100, 0);
-    runs("b", 2, 100, 0);
-    runs("a", 3, 100, 0);
+    add_process("a", 1, 100, 0);
+    add_process("b", 2, 100, 0);
+    add_process("a", 3, 100, 0);
     PDH_HCOUNTER all = add(u"\\Process(*)\\ID Process"), one = add(u"\\Process(a#1)\\ID Process");
     PdhCollectQueryData(query);
     PDH_FMT_COUNTERVALUE_ITEM_W items[16];
@@ -186,7 +186,7 @@ static void arrays_have_bare_names(void **state)
     name_is(paths + 23, "\\Process(a#1)\\ID Process");
 }
 
-#ifndef _WIN32 /* all tests in a prefix share its registry */
+#ifndef _WIN32 /* under Wine, all tests in a prefix share the registry */
 /* Users who distinguish programs by id must not get the default names. */
 static void names_contain_ids_if_configured(void **state)
 {
@@ -196,15 +196,15 @@ static void names_contain_ids_if_configured(void **state)
     bool made;
     assert_int_equal(registry_create(path, &made, &key), S_OK);
     assert_int_equal(registry_write_number(key, "ProcessNameFormat", REGISTRY_NUMBER, 2), S_OK);
-    runs("a", 1, 100, 0);
-    runs("a", 77, 100, 0);
+    add_process("a", 1, 100, 0);
+    add_process("a", 77, 100, 0);
     PDH_HCOUNTER second = add(u"\\Process(a_77)\\ID Process"), old = add(u"\\Process(a#1)\\ID Process");
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(second).FirstValue, 77);
     assert_int_equal(raw_of(old).CStatus, PDH_CSTATUS_NO_INSTANCE);
     assert_int_equal(registry_write_number(key, "ProcessNameFormat", REGISTRY_NUMBER, 1), S_OK);
     registry_close(key);
-    /* As on Windows, which reads it once, running queries continue. */
+    /* Windows reads this setting only once, so existing queries are not affected. */
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(second).CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(registry_delete(path), S_OK);
@@ -215,8 +215,8 @@ static void names_contain_ids_if_configured(void **state)
 static void sums_agree_with_system_object(void **state)
 {
     (void)state;
-    runs("a", 1, clock_utc() - 30 * SECOND, 0);
-    runs("b", 2, 100, 0);
+    add_process("a", 1, clock_utc() - 30 * SECOND, 0);
+    add_process("b", 2, 100, 0);
     PDH_FMT_COUNTERVALUE v;
     PDH_HCOUNTER threads = add(u"\\Process(_Total)\\Thread Count"), all = add(u"\\System\\Threads");
     PDH_HCOUNTER count = add(u"\\System\\Processes"), age = add(u"\\Process(a)\\Elapsed Time");
@@ -226,7 +226,7 @@ static void sums_agree_with_system_object(void **state)
     assert_int_equal(raw_of(all).FirstValue, 4);
     assert_int_equal(raw_of(count).FirstValue, 2);
     assert_int_equal(raw_of(memory).FirstValue, 8192);
-    assert_int_equal(raw_of(id).CStatus, PDH_CSTATUS_INVALID_DATA); /* absent, not 0 */
+    assert_int_equal(raw_of(id).CStatus, PDH_CSTATUS_INVALID_DATA); /* no value, not even 0 */
     assert_int_equal(PdhGetFormattedCounterValue(age, PDH_FMT_LARGE, NULL, &v), ERROR_SUCCESS);
     assert_in_range(v.largeValue, 30, 40);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and clients of a Samba server, with databases that this test writes: clients that connect and disconnect, a
-   killed server, files in another format, and half-written files. */
+/* Files and clients of a Samba server. The test writes the server's databases: clients connect and disconnect, a server
+   was killed, files have another format, and files are half-written. */
 #include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_samba"
@@ -45,7 +45,7 @@ static void clients_connect_and_disconnect(void **state)
     assert_int_equal(raw_of(first).CStatus, PDH_CSTATUS_NO_INSTANCE);
 }
 
-/* A killed server's databases contain many clients, and its process id may belong to another program. */
+/* When a server is killed, its databases still contain its clients, and another program may get its process id. */
 static void killed_server_has_no_clients(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void killed_server_has_no_clients(void **state)
     assert_false(is_valid(sessions));
 }
 
-/* Without a server, or without the right to read its databases, the objects do not exist, and never show 0. */
+/* The objects do not exist if there is no server or its databases cannot be read. They must not show 0 instead. */
 static void objects_need_a_server(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void objects_need_a_server(void **state)
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A later Samba may use another format for connections: a wrong share name would be worse than none. */
+/* A newer Samba version may store connections in another format. A wrong share name would be worse than no name. */
 static void unknown_format_has_no_values(void **state)
 {
     (void)state;
@@ -130,7 +130,8 @@ static bool count(const void *bytes, size_t size, size_t *found, bool *corrupt)
     return is_one;
 }
 
-/* A file may be read while the server writes it: a truncated or invalid part must not be taken for the whole. */
+/* A file may be read while the server writes it. If it is incomplete or invalid, the part that was read must not be
+   used as if it was everything. */
 static void half_written_files_have_no_values(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void half_written_files_have_no_values(void **state)
         assert_int_equal(found, size == b.size ? 2 : size >= one ? 1 : 0);
         assert_int_equal(corrupt, is_one && size != SAMBA_FIRST && size != one && size != b.size);
     }
-    /* Each byte changed in turn: no crash and no endless loop (the sanitizers check the rest). */
+    /* Whichever bit changes, parsing must neither crash nor loop forever (the sanitizers check the rest). */
     for (size_t i = 0; i < b.size; i++) {
         for (unsigned bit = 0; bit < 8; bit++) {
             b.bytes[i] ^= (uint8_t)(1u << bit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects with kernel files that this test writes: the source of each value, files that change their format or
-   vanish, instances that appear and disappear, and sources that take too long. */
+/* The objects and their kernel files, which this test writes: the source of each value, files that change their format
+   or disappear, instances that appear and disappear, and sources that take too long. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/counter_object.h"
@@ -13,13 +13,13 @@
 #include <unistd.h>
 #endif
 
-/* A row with the wrong source would log a wrong value under a trusted name. */
+/* If a counter had the wrong source, logs would contain wrong values under a name that users trust. */
 static void each_value_follows_its_source(void **state)
 {
     (void)state;
     static const struct {
         const char *path;
-        int64_t first, second; /* second 0: a time, or not needed */
+        int64_t first, second; /* `second` is not checked if it is 0 */
     } table[] = {
         {"\\Cache\\Dirty Page Threshold", 500, 0},
         {"\\Cache\\Dirty Pages", 1, 0},
@@ -105,7 +105,7 @@ static void each_value_follows_its_source(void **state)
         {"\\UDPv6\\Datagrams Received/sec", 5, 0},
         {"\\Wine Server\\% Processor Time", 900 * 100000, 0},
         {"\\Wine Server\\Open Files", 2, 0},
-#ifndef _WIN32 /* under Wine the processes are those of Windows */
+#ifndef _WIN32 /* under Wine, these counters show Windows processes */
         {"\\Objects\\Processes", 1, 0},
         {"\\Process(some)\\% Processor Time", 110 * 100000, 0},
         {"\\Process(some)\\Handle Count", 1, 0},
@@ -139,7 +139,8 @@ static void each_value_follows_its_source(void **state)
     }
 }
 
-/* The connection tables are read only if a connection may have been opened or closed: none may be missed or remain. */
+/* The connection tables are read only if a connection may have been opened or closed. Each opened connection must be
+   counted, and no closed one. */
 static void connections_are_counted_when_they_change(void **state)
 {
     (void)state;
@@ -153,16 +154,16 @@ static void connections_are_counted_when_they_change(void **state)
         int64_t ipv4, ipv6;
     } steps[] = {
         {SNMP("5", "6", "1"), HEAD LINE("01"), HEAD, 1, 0},
-        {NULL, HEAD, HEAD LINE6, 1, 0}, /* the kernel reports no change: not read */
+        {NULL, HEAD, HEAD LINE6, 1, 0}, /* the kernel reports no change: the tables are not read */
         {SNMP("5", "7", "1"), NULL, NULL, 0, 1},
         {SNMP("6", "7", "1"), HEAD LINE("02"), HEAD LINE6, 0, 1},
-        {NULL, HEAD LINE("01"), HEAD, 1, 0}, /* was being opened or closed */
+        {NULL, HEAD LINE("01"), HEAD, 1, 0}, /* a connection was being opened or closed before */
         {NULL, HEAD LINE("01"), HEAD LINE6, 1, 0},
         {SNMP("6", "7", "2"), NULL, NULL, 1, 1},
         {SNMP("6", "7", "1"), HEAD LINE("08"), HEAD, 1, 0},
         {NULL, HEAD, NULL, 0, 0}, /* older kernels change no number when a connection in CLOSE_WAIT is closed */
         {"Tcp: InSegs\nTcp: 1\n", HEAD LINE("01"), NULL, 1, 0},
-        {NULL, HEAD, HEAD LINE6, 0, 1}, /* no numbers to compare */
+        {NULL, HEAD, HEAD LINE6, 0, 1}, /* snmp has no numbers of connections to compare */
     };
     PDH_HCOUNTER ipv4 = add("\\TCPv4\\Connections Established"), ipv6 = add("\\TCPv6\\Connections Established");
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -180,8 +181,8 @@ static void connections_are_counted_when_they_change(void **state)
     }
 }
 
-/* The kernel needs milliseconds for the tables, so connections are counted without them if other numbers show the type
-   of each connection. */
+/* The kernel needs milliseconds to write the tables. Connections are therefore counted without them if the other files
+   are sufficient to tell IPv4 from IPv6. */
 static void connections_are_counted_without_their_tables(void **state)
 {
     (void)state;
@@ -192,19 +193,19 @@ static void connections_are_counted_without_their_tables(void **state)
         int64_t ipv4, ipv6;
     } steps[] = {
         {SNMP("5", "6", "2"), IN_USE("4"), IN_USE6("2"), HEAD LINE("01"), 1, 1},
-        /* the table would say otherwise: it is not read */
+        /* the table, which is different, is not read */
         {SNMP("5", "9", "5"), IN_USE("7"), NULL, HEAD, 4, 1},
         {SNMP("5", "9", "3"), IN_USE("5"), NULL, NULL, 2, 1},
-        {SNMP("6", "9", "3"), NULL, NULL, NULL, 2, 1}, /* opened and closed again */
-        /* an IPv4 server listens; an IPv6 server stops */
+        {SNMP("6", "9", "3"), NULL, NULL, NULL, 2, 1}, /* one connection was opened and closed */
+        /* an IPv4 server begins to listen; then an IPv6 server stops */
         {NULL, IN_USE("6"), NULL, NULL, 2, 1},
         {SNMP("7", "9", "4"), IN_USE("7"), NULL, NULL, 3, 1},
         {SNMP("7", "9", "3"), NULL, IN_USE6("1"), HEAD LINE("01") LINE("01"), 2, 1},
-        /* older kernels: one waits for us to close it; it is in the table and stays in use */
+        /* older kernels: one connection is in CLOSE_WAIT; it is in the table, and its socket is in use */
         {SNMP("7", "9", "2"), NULL, NULL, HEAD LINE("01") LINE("08"), 2, 1},
         {NULL, NULL, NULL, HEAD LINE("01"), 1, 1},
         {SNMP("8", "9", "1"), IN_USE("6"), NULL, HEAD LINE("02"), 0, 1},
-        /* one was opened while the files were read: the next change is counted from tables */
+        /* one connection was opened while the files were read, so the tables are read at the next change */
         {SNMP("8", "9", "2"), NULL, NULL, HEAD LINE("01") LINE("01"), 2, 1},
         {SNMP("8", "9", "3"), IN_USE("7"), NULL, NULL, 2, 1},
         {SNMP("8", "9", "4"), IN_USE("8"), NULL, NULL, 3, 1},
@@ -228,7 +229,7 @@ static void connections_are_counted_without_their_tables(void **state)
     }
 }
 
-/* If nothing uses IPv6, a newer kernel's number of connections is sufficient without any table. */
+/* If nothing uses IPv6, no table is needed with newer kernels: their number of connections is sufficient. */
 static void connections_of_ipv4_alone_need_no_table(void **state)
 {
     (void)state;
@@ -244,7 +245,7 @@ static void connections_of_ipv4_alone_need_no_table(void **state)
     kernel_root_write(&root, "/proc/net/snmp", SNMP("6", "6", "2"));
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(ipv4).FirstValue == 2 && raw_of(ipv6).FirstValue == 0);
-    /* more connections than sockets in use: ignored */
+    /* the number of connections is ignored, because it exceeds the number of sockets in use */
     kernel_root_write(&root, "/proc/net/snmp", SNMP("7", "6", "9"));
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(ipv4).FirstValue == 1 && raw_of(ipv6).FirstValue == 0);
@@ -277,7 +278,7 @@ static void missing_sources_result_in_absent_counters(void **state)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* A computer without swap has the object nevertheless: templates that use it are valid, and lists contain it. */
+/* The object exists even if a computer has no swap space, so that lists contain it and templates can use it. */
 static void object_exists_without_instances(void **state)
 {
     WCHAR paths[200];
@@ -290,7 +291,8 @@ static void object_exists_without_instances(void **state)
     assert_true(is_valid(usage) && raw_of(usage).FirstValue == 0 && raw_of(usage).SecondValue == 1);
 }
 
-/* Otherwise an alert on the rate of soft interrupts would depend on interrupts of hours ago. */
+/* The rate of soft interrupts must depend only on the last interval. Otherwise an alert would depend on interrupts that
+   occurred hours ago. */
 static void dpc_rate_covers_the_last_interval(void **state)
 {
     (void)state;
@@ -300,7 +302,7 @@ static void dpc_rate_covers_the_last_interval(void **state)
         int64_t first, both;
     } steps[] = {{"LOC: 200 300 x", "TIMER: 113 984", 1, 4},
                  {"LOC: 210 301 x", "TIMER: 363 991", 25, 32},
-                 {"LOC: 210 302 x", "TIMER: 393 991", 25, 25}, /* no tick: the previous rate */
+                 {"LOC: 210 302 x", "TIMER: 393 991", 25, 25}, /* no tick: the rate is kept */
                  {"LOC: 220 303 x", "TIMER: 403 991", 4, 4}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         char *ticks = text_format("  CPU0 CPU1\n%s\n", steps[i].ticks);
@@ -315,7 +317,7 @@ static void dpc_rate_covers_the_last_interval(void **state)
     }
 }
 
-/* A disabled sensor, or a zone that returns under its number, must not show an old value. */
+/* If a sensor is disabled, or a zone disappears and gets the same number again, no old value may be shown. */
 static void small_files_are_read_again(void **state)
 {
     (void)state;
@@ -333,7 +335,7 @@ static void small_files_are_read_again(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 9);
     assert_int_equal(raw_of(cpu).FirstValue, 500000);
     assert_int_equal(raw_of(slept).FirstValue, 90000);
-    /* A host OS with version 1 hierarchies. */
+    /* the host OS may have hierarchies of cgroup version 1 */
     PDH_HCOUNTER own = add("\\Control Group(own)\\% Processor Time"), held = add("\\Control Group(own)\\Memory Bytes");
     kernel_root_write(&root, "/proc/self/cgroup", "4:memory:/a/b\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n");
     kernel_root_write(&root, "/sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "777\n");
@@ -347,7 +349,7 @@ static void small_files_are_read_again(void **state)
     assert_true(is_valid(memory));
 }
 
-/* A file that changes its format must neither affect other files' values nor show old values as new. */
+/* If a file changes its format, values from other files must be unaffected, and its old values must not look new. */
 static void changed_file_format_harms_no_other(void **state)
 {
     (void)state;
@@ -381,11 +383,11 @@ static void write_interfaces(size_t from, size_t to, uint64_t bytes)
 }
 
 #ifdef _WIN32
-#define MANY 10000 /* number of interfaces; each one's file is opened, which takes long under Wine */
+#define MANY 10000 /* number of interfaces; opening a file for each takes long under Wine */
 #else
 #define MANY 100000
 #endif
-/* A host OS with very many instances must not fail, or mix them up when some disappear. */
+/* With very many instances, no sample may fail, and values must stay with their instances when some disappear. */
 static void hundred_thousand_instances_are_sampled(void **state)
 {
     (void)state;
@@ -428,7 +430,7 @@ static void hanging_file_delays_only_its_object(void **state)
     kernel_root_delete(&root, "/proc/swaps");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
-    /* Its existence is not known yet: the call waits for it. */
+    /* Whether the object exists is not known yet, so this call waits for the file. */
     paging = add("\\Paging File(_Total)\\% Usage");
     for (int i = 0; i < 3; i++) {
         uint64_t before = clock_monotonic_ms();
@@ -438,7 +440,7 @@ static void hanging_file_delays_only_its_object(void **state)
         assert_false(is_valid(paging));
         assert_int_equal(raw_of(paging).CStatus, PDH_CSTATUS_INVALID_DATA);
     }
-    /* The file answers with unreadable data, and later normally again. */
+    /* The read returns invalid data, and the next one returns valid data. */
     int end = open(fifo, O_WRONLY);
     assert_true(end >= 0);
     assert_int_equal(unlink(fifo), 0);
@@ -454,7 +456,7 @@ static void hanging_file_delays_only_its_object(void **state)
 }
 #endif
 
-/* Objects that this test controls: one waits, the other does not. */
+/* This test controls two objects. One can wait while it is sampled; the other never does. */
 static struct wakeup *go;
 static atomic_bool waits;
 static atomic_size_t closed;
@@ -506,7 +508,8 @@ static void expect(const struct counter_object *o, DWORD status, int64_t value)
     assert_int_equal(raw.FirstValue, value);
 }
 
-/* The same with objects instead of files, on every host OS, including one that is closed before it has answered. */
+/* Like the previous test, but on every host OS, because objects hang instead of files. One is closed before it has
+   returned its values. */
 static void hanging_object_delays_no_other(void **state)
 {
     (void)state;
@@ -536,7 +539,7 @@ static void hanging_object_delays_no_other(void **state)
         wakeup_wait(pause, 10);
         counter_objects_sample(uses, 2, &source);
     }
-    expect(a, PDH_CSTATUS_VALID_DATA, 3); /* the late answer was 2 */
+    expect(a, PDH_CSTATUS_VALID_DATA, 3); /* the late result, 2, was discarded */
     waits = true;
     counter_objects_sample(uses, 2, &source);
     expect(a, PDH_CSTATUS_INVALID_DATA, 0);
@@ -553,7 +556,7 @@ static void hanging_object_delays_no_other(void **state)
     wakeup_free(go);
 }
 
-/* An object that is sampled on the caller's thread, except when the sample would wait. */
+/* The id of the thread that sampled the object "Eager". This is the caller's thread unless the sample would wait. */
 static uint32_t sampled_on;
 
 static HRESULT sample_eagerly(struct counter_object *o, struct source *source, uint64_t wanted)
@@ -587,7 +590,7 @@ static void waiting_object_is_sampled_on_another_thread(void **state)
     assert_int_equal(sampled_on, thread_own_id());
     const struct counter_object_use use = {o, 1};
     waits = true;
-    wakeup_set(go); /* it need not wait long */
+    wakeup_set(go); /* the object waits, but only for a moment */
     counter_objects_sample(&use, 1, &source);
     expect(o, PDH_CSTATUS_VALID_DATA, 2);
     assert_int_not_equal(sampled_on, thread_own_id());

@@ -33,7 +33,7 @@ static void tables_are_created(void **state)
     memory_free(connection);
 }
 
-/* A logged query is found by the log set's name and read back. */
+/* The values of a query are logged. They can be found by the name of the log set and read back. */
 static void log_sets_are_written_listed_and_read(void **state)
 {
     const struct database *d = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One query used by several threads, as in a program that shows a chart while its user picks counters: collecting,
-   adding, removing and reading must not interfere. Built a second time with the thread sanitizer. */
+/* Several threads use one query, as in a program that shows a chart while its user selects counters. Collecting,
+   adding, removing and reading must not interfere. A second build of this test uses the thread sanitizer. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/pdh.h"
@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 static PDH_HQUERY query;
-static struct wakeup *interval; /* never set; freed at the end of the program, because the sanitizer does not detect
-                                   that its users are joined */
+static struct wakeup *interval; /* never set; freed only when the program ends, because the sanitizer does not detect
+                                   that the threads that use it were joined */
 static atomic_bool stop;
 static atomic_uint samples, changes, values;
 
@@ -115,7 +115,7 @@ static void threads_can_share_one_query(void **state)
     }
     print_message("%u samples, %u counters added and removed, %u read\n", samples, changes, values);
     assert_true(samples > 0 && changes >= 60 && values >= 20);
-    /* closed while its source is hanging */
+    /* the query is closed while one of its sources hangs */
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
     answer(&root);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "");

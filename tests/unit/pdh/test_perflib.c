@@ -55,7 +55,7 @@ static bool load(void)
     return ok;
 }
 
-/* Raw 32-bit and 64-bit values, and a value that the program stores itself. */
+/* Registers a counterset with a 32-bit value, a 64-bit value, and a value that the program writes directly. */
 static HANDLE start_provider(void)
 {
     static struct {
@@ -76,7 +76,7 @@ static HANDLE start_provider(void)
     return p;
 }
 
-/* Runs the counter provider; the parent ends it. */
+/* Runs the counter provider until the parent process terminates it. */
 static int provide(void)
 {
     static volatile LONGLONG own = 33;
@@ -100,7 +100,7 @@ static bool value_of(PDH_HCOUNTER counter, double *value)
     return status == ERROR_SUCCESS;
 }
 
-/* Samples until the counter has a value of at least `least`, or no value if `least` is negative. */
+/* Samples until the counter's value is at least `least`. If `least` is negative, samples until it has no value. */
 static bool wait_for(PDH_HQUERY query, PDH_HCOUNTER counter, double least)
 {
     double value;
@@ -126,7 +126,7 @@ static void register_names(void)
     RegCloseKey(key);
 }
 
-/* A killed program's counters disappear with it and do not keep their last value. */
+/* When a program is killed, its counters must disappear; they must not keep their last values. */
 static void other_process_is_read_until_it_exits(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void other_process_is_read_until_it_exits(void **state)
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, NAMES);
 }
 
-/* The errors that Microsoft documents. */
+/* Invalid calls must return the errors that Microsoft documents. */
 static void invalid_calls_fail(void **state)
 {
     (void)state;
