@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set's run folders without running the set: a store, a RootPath, and retention passes whose clock may be ahead. */
+/* Creates the run folders of a set without running it. Each test has a store, a RootPath, and retention passes whose
+   clock may be ahead. */
 #ifndef OPENPLA_RETENTION_FIXTURE_H
 #define OPENPLA_RETENTION_FIXTURE_H
 
@@ -31,7 +32,7 @@ static inline void put(const char *folder, const char *name, const char *text)
     memory_free(path);
 }
 
-/* Writes a file as a run does, with its entry in the list of the run's files. */
+/* Writes a file and adds it to the list of the run's files, as a run does. */
 static inline void write_of_run(const char *name, const char *text)
 {
     char *path = path_join(root, name), *run = text_copy_n(path, strlen(root) + 1 + strcspn(name, "/\\"));
@@ -114,7 +115,7 @@ static inline HRESULT pass(const struct retention_policy *policy, struct reporte
     return retention_pass_run(&p);
 }
 
-/* Runs a pass and expects these steps. */
+/* Runs a retention pass, whose steps must be these. */
 static inline void assert_pass(const struct retention_policy *policy, const char *expected)
 {
     struct reported reported;
@@ -139,7 +140,8 @@ static const struct retention_policy packs = {.actions = pack_and_delete, .actio
 
 static inline int begin(void **state)
 {
-    /* Programs that run at the same time in two Wine prefixes may have the same process id. */
+    /* The folder's name must not depend only on the process id: two programs in different Wine prefixes may have the
+       same one. */
     *state = scratch_create(path_name(__BASE_FILE__));
     scratch_environment("OPENPLA_DATA", *state);
     root = path_join(*state, "logs");

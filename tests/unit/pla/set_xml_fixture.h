@@ -49,7 +49,7 @@ static inline char *xml_of(struct object *o)
     return xml;
 }
 
-/* "key 0xHRESULT\n" for each issue. */
+/* Returns a line "key 0xHRESULT\n" for each issue. */
 static inline char *listed(struct object *issues)
 {
     struct text_buffer b = {0};

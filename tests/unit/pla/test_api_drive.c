@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An API trace whose program is on a drive that is mapped to a share (MS-PLA 2.2.1: 0x80300106). The host OS's answer
-   about the drive is replaced, because a test cannot map a share. */
+/* An API trace whose program is on a drive that is mapped to a share (MS-PLA 2.2.1: 0x80300106). A test cannot map a
+   share, so this file replaces the function that asks the host OS about a drive. */
 #include "tests/unit/pla/set_xml_fixture.h"
 
 bool __wrap_drive_is_remote(char letter);
@@ -33,7 +33,7 @@ static void programs_on_network_drives_are_reported(void **state)
     expect_map("M:\\apps\\x.exe", "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
 }
 
-/* Start expands a variable in the path. */
+/* Only Start expands the variable in the path, so only Start can detect the share. */
 static void start_with_network_program_fails(void **state)
 {
     struct object *collector;

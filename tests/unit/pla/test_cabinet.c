@@ -20,7 +20,7 @@ static char *in_scratch(const char *name)
     return path;
 }
 
-/* Creates bytes that compress well (repeated lines), badly (random) or not at all. */
+/* Creates a file of repeated lines, which compress well, or of random bytes, which do not. */
 static void make_file(const char *name, size_t size, bool random)
 {
     char *path = in_scratch(name), *folder = path_folder(path), *bytes = memory_alloc(size + 1);
@@ -99,7 +99,7 @@ static void packed_files_are_extracted_unchanged(void **state)
     memory_free(run);
 }
 
-/* More files than fit into one block, and their order. */
+/* The cabinet must contain more files than fit into one block, in the right order. */
 static void many_files_are_packed(void **state)
 {
     struct texts names = {0};
@@ -120,7 +120,8 @@ static void many_files_are_packed(void **state)
     memory_free(run);
 }
 
-/* Files that were added after the cabinet was written must survive a deletion that relies on cabinet_compare. */
+/* A caller deletes files that cabinet_compare finds in the cabinet. Files that were added or changed after the cabinet
+   was written must not be deleted. */
 static void changes_since_the_mark_are_reported(void **state)
 {
     struct texts names = {0}, one = {0};
@@ -135,7 +136,7 @@ static void changes_since_the_mark_are_reported(void **state)
     assert_int_equal(texts_add(&one, "b.csv"), S_OK);
     assert_int_equal(folder_cabinet_holds(c, run, &one), S_OK);
 
-    make_file("run/a.csv", 40000, true); /* same length, different bytes */
+    make_file("run/a.csv", 40000, true); /* the same length, but different bytes */
     assert_int_equal(folder_cabinet_holds(c, run, &one), S_OK);
     assert_int_equal(folder_cabinet_holds(c, run, &names), PLA_E_CABAPI_FAILURE);
     assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "a.csv"));
@@ -212,8 +213,8 @@ static void packing_and_extraction_can_be_stopped(void **state)
     memory_free(run);
 }
 
-/* Process ids are reused, most often under Wine and in containers: temporary files of a killed process with this id
-   must not block the folder. */
+/* Process ids are reused, most often under Wine and in containers. Temporary files of a killed process that had this
+   process's id must not prevent the extraction. */
 static void leftovers_of_a_killed_reader_do_not_block(void **state)
 {
     enum { LEFT = 20 };
@@ -246,7 +247,7 @@ struct faulty {
     struct texts names;
 };
 
-/* Two blocks in a folder; the end of the first file is in both. */
+/* Creates files whose cabinet has a folder of two blocks. One of the files is in both blocks. */
 static void faulty_begin(struct faulty *x)
 {
     *x = (struct faulty){in_scratch("run"), in_scratch("run.cab"), in_scratch("to"), {0}};
@@ -294,7 +295,7 @@ static HRESULT open_and_compare(const struct faulty *x)
     return hr;
 }
 
-/* The number of its allocations, and what it does when one fails, is up to cabinet.dll. */
+/* On Windows, cabinet.dll decides how many allocations it needs and what it does when one fails. */
 static void each_allocation_fails_in_turn(void **state)
 {
     struct faulty x;
@@ -321,7 +322,7 @@ static void each_allocation_fails_in_turn(void **state)
         hr = cabinet_extract(x.cab, NULL, x.to, NULL);
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
-        if (FAILED(hr) && folder_exists(x.to)) /* cleaning up needs memory too, so it may have failed */
+        if (FAILED(hr) && folder_exists(x.to)) /* removing the folder needs memory too, so that may have failed */
             scratch_remove(x.to);
         assert_extracted_or_absent(&x, hr);
     }
@@ -330,7 +331,7 @@ static void each_allocation_fails_in_turn(void **state)
 
 static void each_operation_on_a_file_fails_in_turn(void **state)
 {
-    static const int kinds[] = {FAULT_ONCE, FAULT_FULL}; /* without FAULT_LASTING: even the clean-up would fail then */
+    static const int kinds[] = {FAULT_ONCE, FAULT_FULL}; /* not FAULT_LASTING, because the clean-up would fail too */
     const HRESULT broken = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -349,7 +350,7 @@ static void each_operation_on_a_file_fails_in_turn(void **state)
             file_faults_begin(&faults);
             hr = open_and_compare(&x);
             file_faults_end();
-            assert_true(FAILED(hr) == faults.met); /* files that could not be read must not count as equal */
+            assert_true(FAILED(hr) == faults.met); /* a file that could not be read must not count as equal */
         }
         hr = broken;
         for (faults.at = 1; hr != S_OK || faults.met; faults.at++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile cabinets: extracting one could write files outside the folder, fill the disk or replace the user's files.
-   Each is rejected because of its one defect, before anything is written. */
+/* Extracting a hostile cabinet could write files outside the folder, fill the disk or replace the user's files. Each of
+   these cabinets has one defect. It must be rejected for this reason before anything is written. */
 #include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "tests/unit/built_cabinet.h"
@@ -53,8 +53,8 @@ static void assert_rejected(const struct built_bytes *b, const struct cabinet_li
     memory_free(path);
 }
 
-/* Asserts that the cabinet can be opened, but extraction rejects it because its data are corrupt; folders created on
-   the way are removed again. */
+/* Asserts that the cabinet can be opened, but that extraction rejects its corrupt data and removes all folders that it
+   created. */
 static void assert_extraction_rejected(const struct built_cabinet *m, const char *why)
 {
     struct built_bytes b;
@@ -125,7 +125,7 @@ static void names_that_lead_outside_are_rejected(void **state)
         m.count = 2;
         built_build(&m, &b);
         assert_rejected(&b, NULL, cases[i].why);
-        /* The displayed form of such a name is harmless for a terminal. */
+        /* The message may contain such a name, and must be harmless on a terminal. */
         for (const char *at = error_text(PLA_E_CABAPI_FAILURE); *at; at++)
             assert_true(*at >= ' ' && *at < 0x7F);
     }
@@ -173,7 +173,7 @@ static void duplicate_names_are_rejected(void **state)
     }
 }
 
-/* Corrupts one field of an otherwise valid cabinet. */
+/* In each case, one field of a valid cabinet is corrupted. */
 static void invalid_headers_are_rejected(void **state)
 {
     static const struct {
@@ -246,7 +246,7 @@ static void invalid_entry_sizes_are_rejected(void **state)
     }
 }
 
-/* All folders share one block, so a small file would unpack to a multiple of its size. */
+/* Here all folders share one block, so extracting a small cabinet would write many times its size. */
 static void folders_that_share_blocks_are_rejected(void **state)
 {
     enum { FOLDERS = 50, ROWS = 36 + 8 * FOLDERS, ENTRY = 16 + 3 };
@@ -307,7 +307,7 @@ static bool give_up(void *user, uint64_t done, uint64_t whole)
     return false;
 }
 
-/* A cabinet of block headers with one byte each: at 2 GB, validating one file would take 200 million reads. */
+/* A cabinet can consist of blocks with a single byte. If it had 2 GB, checking a file would take 200 million reads. */
 static void blocks_without_data_are_limited(void **state)
 {
     enum { FOLDERS = 2, BLOCKS = 65535, BLOCK = 9, ENTRY = 16 + 2, HEAD = 36 + FOLDERS * 8 + ENTRY };
@@ -355,7 +355,7 @@ static void corrupt_blocks_are_rejected(void **state)
     static const uint8_t not_inverse[] = {'C', 'K', 1, 4, 0, 0xFB, 0xFE, 'a', 'b', 'c', 'd'};
     static const uint8_t kind_three[] = {'C', 'K', 7, 0};
     static const uint8_t no_end[] = {'C', 'K', 0, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
-    /* Fixed codes: a length of 3 from before the first byte. */
+    /* Fixed codes: copies 3 bytes from before the first byte. */
     static const uint8_t before_all[] = {'C', 'K', 0x03, 0x02, 0x00, 0x00};
     static const struct {
         const uint8_t *data;
@@ -406,11 +406,11 @@ static void reserved_bytes_are_skipped(void **state)
     assert_int_equal(file_open_source(inner, &f), S_OK);
     assert_int_equal(file_traits_of(f, &traits), S_OK);
     assert_true(traits.attributes & FILE_TRAIT_READ_ONLY);
-    /* So that the test can delete it. */
+    /* The test must be able to delete the file. */
     traits.attributes &= ~FILE_TRAIT_READ_ONLY;
     (void)file_set_traits(f, &traits);
     file_close(f);
-    /* A second extraction replaces nothing. */
+    /* A second extraction must not replace the files. */
     assert_int_equal(cabinet_extract(path, NULL, to, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
     memory_free(empty);
     memory_free(umlaut);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any allocation may fail, or exceed a client's memory share: no crash, no leak, and the set is unchanged. */
+/* If an allocation fails or exceeds a client's memory share, nothing may crash or leak, and the set stays unchanged. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "tests/unit/scratch_folder.h"
@@ -42,7 +42,8 @@ static char *xml_of(struct object *set)
     return xml;
 }
 
-/* Runs `attempt` with the nth allocation failing, for every n until it succeeds. */
+/* Runs `attempt` repeatedly. The first allocation fails in the first run, the second in the next run, and so on, until
+   a run succeeds. */
 static void every_allocation(HRESULT (*attempt)(struct object *set))
 {
     struct object *reference = prepared();
@@ -79,7 +80,7 @@ static HRESULT read_xml(struct object *set)
     return hr;
 }
 
-/* So long that libxml2 needs memory many times. */
+/* Reads XML that is so long that libxml2 allocates memory many times. */
 static HRESULT read_long_xml(struct object *set)
 {
     static char xml[400000];
@@ -157,8 +158,8 @@ static HRESULT describe(struct object *set, size_t bytes)
     return hr;
 }
 
-/* Memory put into another client's object is charged to that client, and limited by its share: otherwise two
-   programs holding one object would have no limit. The pairs of SetValue count like rows. */
+/* If a client puts values into an object of another client, their memory is charged to the object's owner. Otherwise
+   two programs that share an object would have no limit. Pairs that SetValue stores count like properties. */
 static void memory_in_a_foreign_object_is_charged_to_its_owner(void **state)
 {
     static char text[20001];
@@ -204,7 +205,8 @@ static void memory_in_a_foreign_object_is_charged_to_its_owner(void **state)
     assert_int_equal(quotas_read(), S_OK);
 }
 
-/* A client that stores strings in a server reaches a limit, and gets back every byte that it releases. */
+/* There is a limit for the strings that a client stores in a server. When the client releases strings, it can use their
+   memory again. */
 static void memory_is_charged_to_the_client(void **state)
 {
     static const char xml[] =
@@ -219,14 +221,14 @@ static void memory_is_charged_to_the_client(void **state)
     (void)state;
     scratch_environment("OPENPLA_QUOTAS", "memory=200000");
     assert_int_equal(quotas_read(), S_OK);
-    assert_int_equal(set_create(&other), S_OK); /* without an owner */
+    assert_int_equal(set_create(&other), S_OK); /* this set has no owner */
     memory_share_serve(share);
     assert_int_equal(set_create(&set), S_OK);
     const uint64_t empty = memory_share_bytes(share);
     assert_true(empty > sizeof(struct data_collector_set) && empty < 20000);
     assert_int_equal(describe(set, 100000), S_OK);
     assert_in_range(memory_share_bytes(share), empty + 90000, empty + 110000);
-    assert_int_equal(describe(other, 100000), full); /* charged to the client that fills it, not to its creator */
+    assert_int_equal(describe(other, 100000), full); /* charged to the client of this call */
     assert_non_null(strstr(error_text(full), "quota 'memory'"));
     assert_int_equal(describe(set, 150000), full);
     assert_int_equal(describe(set, 10), S_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that are read without the object's lock must equal those read with it, also while another thread changes
-   them. */
+/* If a number is read without the object's lock, it must be the same as with the lock, even while another thread
+   changes it. */
 #include "engine/base/thread.h"
 #include "tests/unit/model_classes.h"
 #include "tests/unit/patience.h"
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* Reads a number as COM's get does (com/objects/convert.c). */
+/* Reads a number in the same way as the get functions of COM (com/objects/convert.c). */
 static uint32_t number_of(struct object *o, const struct property *p)
 {
     uint32_t n = 0;
@@ -21,8 +21,8 @@ static uint32_t number_of(struct object *o, const struct property *p)
     return v.u32;
 }
 
-/* Properties with hooks or live values, and those that are not numbers, need object_get; a row that is its field
-   does not. */
+/* Properties that have hooks or live values or are not numbers need object_get. Other properties, whose value is simply
+   in a field, do not. */
 static void plain_number_properties_need_no_lock(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void plain_number_properties_need_no_lock(void **state)
             assert_int_equal(object_get(o, p, &v), S_OK);
             assert_int_equal(n, p->kind == PROPERTY_BOOL ? v.boolean : v.u32);
         }
-        object_lock(o); /* as if another thread were changing it */
+        object_lock(o); /* as if another thread was changing the object */
         for (size_t i = 0; i < model_classes[c]->property_count; i++)
             assert_false(object_get_number(o, &model_classes[c]->properties[i], &(uint32_t){0}));
         object_unlock(o);
@@ -81,8 +81,8 @@ static void properties_changed_together_are_read_consistently(void **state)
     assert_int_equal(object_put(pair.collector, pair.first, &one), S_OK);
     assert_int_equal(object_put(pair.collector, pair.second, &one), S_OK);
     assert_int_equal(thread_start(count_up, &pair, &writer), S_OK);
-    /* 2,000 changes are seen, which takes long enough for the threads to meet; both rows count up, none falls back, and
-       the second is never behind a first that was read before it. */
+    /* The loop waits for 2,000 changes, so that both threads run at the same time. Neither property may decrease. The
+       second may not be less than the first, which was read before it. */
     uint32_t seen = 0;
     for (uint32_t last = 1; seen < 2000;) {
         uint32_t first = number_of(pair.collector, pair.first), second = number_of(pair.collector, pair.second);

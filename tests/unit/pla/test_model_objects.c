@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The property mechanism, row by row for every class: a get returns the value that was put, and XML preserves it. */
+/* Properties of all classes, row by row: a get must return the value that was put, and XML must preserve it. */
 #include "engine/base/memory.h"
 #include "tests/unit/model_classes.h"
 
@@ -85,7 +85,7 @@ static void put_number(struct object *o, const struct property *p, int64_t n, HR
     assert_int_equal(p->kind == PROPERTY_I32 ? back.i32 : (int64_t)back.u32, n);
 }
 
-/* Ranges and lists of values apply to every row, and a rejected value leaves the old one. */
+/* Each property must reject numbers outside its range or list of values, and then keep its old value. */
 static void numbers_are_checked_against_their_row(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static HRESULT put_texts(struct object *o, int row, const char *const *list, siz
     return hr;
 }
 
-/* Keywords: MS-PLA's limits; the previous list stays if one word is rejected. */
+/* Keywords have the limits of MS-PLA. If one keyword is rejected, the previous list is kept. */
 static void keywords_keep_their_limits(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void security_must_be_valid_sddl(void **state)
     assert_int_equal(put_text(set, row, "hello"), E_INVALIDARG);
     assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY"), E_INVALIDARG);
     assert_int_equal(put_text(set, row, "D:(A;;FA;;;SY)O:BA"), E_INVALIDARG);
-    /* Conditions and attributes, and strings that no host OS accepts as a descriptor. */
+    /* Descriptors may contain conditions and attributes. */
     static const char *const good[] = {
         "D:(XA;;FX;;;WD;(@User.Title==\"a)b\" && (Member_of{SID(BA)})))(A;;FA;;;BA)",
         "O:S-1-5-18G:s-1-5-21-1-2-3-4D:PAIS:(RA;;;;;WD;(\"P\",TS,0,\"W;\"))",
@@ -235,7 +235,7 @@ static void security_must_be_valid_sddl(void **state)
         "D:(A;;FA;;;SY)(A;;FA;",
         "D:(A;;FA;;;SY)junk",
         "D:x",
-        /* A descriptor that grants everybody everything, and one that is not valid. */
+        /* The first one grants everybody everything; the second one is not valid. */
         "D:NO_ACCESS_CONTROL",
         "D:PNO_ACCESS_CONTROL(A;;FA;;;SY)",
         "O:BAG:BA",
@@ -275,7 +275,7 @@ static struct object *add_named(struct object *set, const char *name)
     return c;
 }
 
-/* A collector belongs to one set, under one name, and has a reference to it. */
+/* A collector belongs to only one set, has a unique name in it, and refers to it. */
 static void collectors_belong_to_one_set(void **state)
 {
     (void)state;
@@ -298,13 +298,13 @@ static void collectors_belong_to_one_set(void **state)
     assert_int_equal(object_get(b, index, &v), S_OK);
     assert_int_equal(v.i32, 0);
     assert_int_equal(collector_set(a, &found), PLA_E_DCS_NOT_FOUND);
-    assert_int_equal(collection_add(collectors_of(other), a), S_OK); /* can be added again */
+    assert_int_equal(collection_add(collectors_of(other), a), S_OK); /* it was removed from its first set */
     assert_int_equal(collection_remove(collectors_of(set), 7), DISP_E_BADINDEX);
     assert_int_equal(collection_remove_object(collectors_of(set), a), E_INVALIDARG);
     assert_int_equal(object_create(&performance_counter_collector_class, NULL, &unnamed), S_OK);
     assert_int_equal(collection_add(collectors_of(set), unnamed), S_OK);
     assert_string_equal(collector_of(unnamed)->Name, "DataCollector01");
-    /* Children outlive their set and report that it no longer exists. */
+    /* Collectors continue to exist when their set is freed, and then report that it does not exist. */
     object_release(set);
     assert_int_equal(collector_set(b, &found), PLA_E_DCS_NOT_FOUND);
     object_release(a);
@@ -337,8 +337,7 @@ static void default_file_name_is_derived_from_the_name(void **state)
     object_release(c);
 }
 
-/* Without a name, the log would be ".csv", and nobody could find the collector: a collector in a set always has a
-   name. */
+/* A collector in a set always has a name. Without one, its log would be ".csv", and nobody could find the collector. */
 static void collector_in_a_set_has_a_name(void **state)
 {
     (void)state;
@@ -350,13 +349,13 @@ static void collector_in_a_set_has_a_name(void **state)
     assert_string_equal(collector_of(a)->Name, "DataCollector01");
     assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, "  "), S_OK);
     assert_string_equal(collector_of(b)->Name, "DataCollector02");
-    /* XML drops spaces at the ends of names: two collectors must not get the same name that way. */
+    /* XML does not keep spaces at the ends of names, so they must not be the only difference between two names. */
     assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, " datacollector01 "), PLA_E_DC_ALREADY_EXISTS);
     assert_int_equal(put_text(b, IPerformanceCounterDataCollector_Name, " b b "), S_OK);
     assert_string_equal(collector_of(b)->Name, "b b");
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     assert_int_equal(collector_from_xml(b, xml, strlen(xml), issues), S_OK);
-    assert_string_equal(collector_of(b)->Name, "DataCollector02"); /* the name was empty there */
+    assert_string_equal(collector_of(b)->Name, "DataCollector02"); /* the XML contained an empty name */
     assert_int_equal(((struct performance_counter_collector *)b)->SampleInterval, 7);
     object_release(issues);
     object_release(b);
@@ -427,8 +426,8 @@ static void put(struct object *map, int64_t number)
     assert_int_equal(value_map_put_value(map, &v), S_OK);
 }
 
-/* VT_UI8 is unsigned: an export must not contain -1. */
-static void values_from_2_to_63_on_have_no_sign_in_xml(void **state)
+/* VT_UI8 is unsigned, so an export must not contain -1. */
+static void values_from_2_to_the_63_have_no_sign_in_xml(void **state)
 {
     (void)state;
     struct object *map = map_of_type(1), *item;
@@ -442,7 +441,8 @@ static void values_from_2_to_63_on_have_no_sign_in_xml(void **state)
     object_release(map);
 }
 
-/* Index maps: the value is the first enabled item. A put enables only the item with that value, or adds it. */
+/* The value of an index map is its first enabled item. A put enables only the item with that value; if there is none,
+   it adds one. */
 static void index_maps_have_one_value(void **state)
 {
     (void)state;
@@ -459,8 +459,8 @@ static void index_maps_have_one_value(void **state)
     object_release(map);
 }
 
-/* Flag maps: the value combines the enabled items. A put enables an item per bit, and adds one for the remaining
-   bits. */
+/* The value of a flag map combines its enabled items. A put enables the item of each bit, and adds one item for bits
+   that have none. */
 static void flag_maps_combine(void **state)
 {
     (void)state;
@@ -480,7 +480,7 @@ static void flag_maps_combine(void **state)
     object_release(map);
 }
 
-/* Flag arrays are read item by item; the map's value is the first enabled one (MS-PLA note 2). */
+/* Readers of a flag array read each item. The value of the map is only its first enabled item (MS-PLA note 2). */
 static void flag_arrays_are_not_combined(void **state)
 {
     (void)state;
@@ -493,8 +493,8 @@ static void flag_arrays_are_not_combined(void **state)
     object_release(map);
 }
 
-/* In VBScript, a kernel flag from 0x80000000 on is a negative number; as a 64-bit number, it would match no flag and
-   have 33 bits set. Keywords have 64 bits, where -1 means all of them. */
+/* In VBScript, a kernel flag of 0x80000000 or more is a negative number. Extended to 64 bits, it would have 33 bits set
+   and match no flag. Keywords have 64 bits, so -1 means all of them. */
 static void flags_with_32_bits_can_be_negative_numbers(void **state)
 {
     (void)state;
@@ -515,7 +515,7 @@ static void flags_with_32_bits_can_be_negative_numbers(void **state)
     object_release(map);
 }
 
-/* Resolve adds names and keeps the enabled flags: it must not lose all but the first of them. */
+/* Resolve adds names. It must keep all enabled flags, not only the first one. */
 static void resolve_keeps_every_flag_of_an_array(void **state)
 {
     (void)state;
@@ -528,7 +528,7 @@ static void resolve_keeps_every_flag_of_an_array(void **state)
     add_item(registered, "thread", 2, true);
     add_item(registered, "profile", 0x20000002, false);
     assert_int_equal(value_map_resolve(mine, registered), S_OK);
-    assert_int_equal(collection_count(mine), 4); /* three names, and 0x40 without one */
+    assert_int_equal(collection_count(mine), 4); /* three items with names, and the item 0x40 without one */
     assert_true(enabled(mine, 0));
     assert_false(enabled(mine, 1));
     assert_true(enabled(mine, 2));
@@ -569,7 +569,7 @@ static void value_can_be_a_key(void **state)
     object_release(map);
 }
 
-/* An item reports its map's type, also after Query, although XML does not contain the type; values that were put are
+/* An item has the type of its map, even after Query, because XML does not contain types. A type that a client put is
    kept. */
 static void items_have_the_type_of_their_map(void **state)
 {
@@ -586,7 +586,7 @@ static void items_have_the_type_of_their_map(void **state)
     object_release(map);
 }
 
-/* JScript's numbers are doubles, including the highest keyword. */
+/* In JScript, all numbers are doubles, even the highest keyword. */
 static void doubles_keep_all_64_bits(void **state)
 {
     (void)state;
@@ -614,7 +614,7 @@ static HRESULT add_text(struct object *map, const char *text)
     return value_map_add_value(map, &v);
 }
 
-/* MS-PLA 3.2.4.18.10: integers, strings with integers, item names. */
+/* Add accepts integers, strings with integers, and names of items (MS-PLA 3.2.4.18.10). */
 static void add_takes_numbers_and_names(void **state)
 {
     (void)state;
@@ -640,7 +640,7 @@ static void add_takes_numbers_and_names(void **state)
     object_release(map);
 }
 
-/* Dates as in real exports, and in ISO form; a day that does not exist in the calendar is invalid. */
+/* Dates may have the form of real exports or ISO form. A day that does not exist in the calendar is invalid. */
 static void schedule_dates_are_read(void **state)
 {
     (void)state;
@@ -705,13 +705,13 @@ static void schedules_keep_days_and_times(void **state)
     assert_true(schedule->StartDate.real == 41868);
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 41868.75), S_OK);
     assert_true(schedule->StartTime.real == 0.75);
-    assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, -657434.25), S_OK); /* of the year 100 */
+    assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, -657434.25), S_OK); /* a time in the year 100 */
     assert_true(schedule->StartTime.real == 0.25);
     assert_int_equal(put_date(s, ISchedule_StartTime, VARIANT_DATE, 0.75), S_OK);
-    /* Any date is legal (MS-PLA 3.2.4.12), in any order; Commit reports schedules that never start. */
+    /* Any date is legal (MS-PLA 3.2.4.12), even an end before the start. Commit reports schedules that never start. */
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41867), S_OK);
     assert_int_equal(put_date(s, ISchedule_EndDate, VARIANT_DATE, 41868.1), S_OK);
-    /* Values that the stored form cannot represent are rejected; otherwise the next Query would lose them. */
+    /* Values that a stored set cannot contain are rejected; otherwise the next Query would lose them. */
     static const double out_of_range[] = {-657435, 2958466, 1e300, -1e300, INFINITY, -INFINITY, NAN};
     assert_int_equal(put_date(s, ISchedule_StartDate, VARIANT_DATE, -109206), E_INVALIDARG);
     for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; i++) {
@@ -787,7 +787,7 @@ static void thresholds_are_checked(void **state)
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, good, 3), S_OK);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, &bad[i], 1), E_INVALIDARG);
-    /* MS-PLA 2.2.1: a duplicate threshold, in any notation, would act twice. */
+    /* MS-PLA 2.2.1: if a threshold occurred twice, even in another notation, it would cause two alerts. */
     const char *twice[] = {"\\A\\b>5", "\\a\\B > 5.0"}, *other[] = {"\\A\\b>5", "\\A\\b<5", "\\A\\b>6"};
     assert_int_equal(put_texts(a, IAlertDataCollector_AlertThresholds, twice, 2), PLA_E_NO_DUPLICATES);
     assert_non_null(strstr(error_text(PLA_E_NO_DUPLICATES), "AlertThresholds: duplicate item '\\A\\b>5'"));
@@ -795,8 +795,8 @@ static void thresholds_are_checked(void **state)
     object_release(a);
 }
 
-/* A collector contains an event provider only once; the kernel's makes it a kernel trace; Resolve adds names and keeps
-   values. */
+/* A collector contains an event provider only once. The event provider of the kernel makes it a kernel trace. Resolve
+   adds names and keeps values. */
 static void providers_are_unique_and_resolve(void **state)
 {
     (void)state;
@@ -821,7 +821,7 @@ static void providers_are_unique_and_resolve(void **state)
     add_item(registered, "thread", 0x2, true);
     assert_int_equal(value_map_resolve(mine, registered), S_OK);
     assert_int_equal(value_now(mine), 0x101);
-    assert_int_equal(collection_count(mine), 3); /* two names, and a nameless item for 0x100 */
+    assert_int_equal(collection_count(mine), 3); /* two items with names, and the item 0x100 without one */
     assert_true(enabled(mine, 0));
     assert_false(enabled(mine, 1));
     object_release(a);
@@ -859,7 +859,7 @@ int main(void)
         cmocka_unit_test(collections_accept_only_their_own_kind),
         cmocka_unit_test(default_file_name_is_derived_from_the_name),
         cmocka_unit_test(collector_in_a_set_has_a_name),
-        cmocka_unit_test(values_from_2_to_63_on_have_no_sign_in_xml),
+        cmocka_unit_test(values_from_2_to_the_63_have_no_sign_in_xml),
         cmocka_unit_test(index_maps_have_one_value),
         cmocka_unit_test(flag_maps_combine),
         cmocka_unit_test(flag_arrays_are_not_combined),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every row of every object in a complete set: a get returns the value that was put, NULL and invalid values are
-   rejected, and the set's XML restores all values. A property that fails one of these is a setting that a user
-   loses. */
+/* Every property of every object in a complete set: a get returns the value that was put, NULL and invalid values are
+   rejected, and the set's XML restores all values. If a property failed one of these, a user would lose a setting. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
@@ -46,7 +45,7 @@ static void populate(struct object *o)
             populate(child_of(o, row(o, i)));
 }
 
-/* Returns a string that the row's own check accepts; other rows accept any string. */
+/* Returns a string that the property accepts. Properties without a check accept any string. */
 static const char *text_for(const struct property *p)
 {
     static const struct {
@@ -199,7 +198,7 @@ static void put_and_get(struct object *o, const struct property *p)
     visited++;
 }
 
-/* Putting a value of another kind changes nothing. */
+/* Puts a value of the wrong kind, which must fail and change nothing. */
 static void put_wrong(struct object *o, const struct property *p)
 {
     struct value wrong = {.kind = p->kind == PROPERTY_BOOL ? PROPERTY_U32 : PROPERTY_BOOL}, before, after;
@@ -211,7 +210,7 @@ static void put_wrong(struct object *o, const struct property *p)
     value_free(&before);
 }
 
-/* Compares both trees. */
+/* Asserts that both trees of objects have the same values. */
 static void compare(struct object *a, struct object *b)
 {
     assert_ptr_equal(a->class, b->class);
@@ -224,7 +223,7 @@ static void compare(struct object *a, struct object *b)
         }
         if (p->xml_use == XML_HIDDEN)
             continue;
-        /* Hooks compute properties without an interface from other rows. */
+        /* If no interface has a property, a hook computes its value from other properties. */
         HRESULT(*get)
         (struct object *, const struct property *, struct value *) =
             p->access == ACCESS_NONE ? object_get : object_get_field;
@@ -258,7 +257,7 @@ static void put_values_are_kept_by_get_and_xml(void **state)
     assert_int_equal(issues_create(NULL, &issues), S_OK);
     populate(set);
     visit(set, put_and_get);
-    assert_true(visited > 150); /* 5 collectors, and the objects below them */
+    assert_true(visited > 150); /* the properties of 5 collectors and of the objects in them */
     assert_int_equal(set_put_value(set, "<key>", " a <value> "), S_OK);
     visit(set, put_wrong);
     assert_int_equal(object_to_xml(set, &xml, &size), S_OK);
@@ -269,7 +268,7 @@ static void put_values_are_kept_by_get_and_xml(void **state)
         fail_msg("%s: %s", ((struct value_map_item *)item)->Key, ((struct value_map_item *)item)->Description);
     }
     compare(set, again);
-    /* Partial documents leave the values that they do not contain unchanged. */
+    /* If a document lacks some values, these stay unchanged. */
     static const char partial[] = "<DataCollectorSet><Duration>4294967295</Duration></DataCollectorSet>";
     assert_int_equal(set_from_xml(again, partial, strlen(partial), issues), S_OK);
     compare(set, again);
@@ -281,7 +280,7 @@ static void put_values_are_kept_by_get_and_xml(void **state)
     object_release(set);
 }
 
-/* The same through a collector's own document. */
+/* The same test with XML documents of single collectors. */
 static void collector_documents_keep_values_too(void **state)
 {
     (void)state;

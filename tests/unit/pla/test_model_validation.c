@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The issues that Commit reports for a set (MS-PLA 2.2.2.11): ignored, missing and contradictory values, and nothing
-   else. */
+/* The issues that Commit reports for a set (MS-PLA 2.2.2.11). It must report ignored, missing and contradictory values,
+   and nothing else. */
 #include "tests/unit/pla/set_xml_fixture.h"
 
 static void validated(const char *xml, const char *wanted)
@@ -15,7 +15,7 @@ static void validated(const char *xml, const char *wanted)
     object_release(set);
 }
 
-/* MS-PLA 2.2.2.11, rule by rule. */
+/* Tests each rule of MS-PLA 2.2.2.11. */
 static void validation_follows_the_rules(void **state)
 {
     (void)state;
@@ -37,7 +37,8 @@ static void validation_follows_the_rules(void **state)
               ITEM("FileNameFormatPattern", "0xa0300002"));
 }
 
-/* The other kinds of collector (MS-PLA 2.2.2.11): the properties that each ignores, and invalid program paths. */
+/* For the other kinds of collector, Commit reports the properties that a kind ignores, and invalid program paths
+   (MS-PLA 2.2.2.11). */
 static void validation_covers_every_kind(void **state)
 {
     (void)state;
@@ -88,8 +89,8 @@ static void validation_covers_every_kind(void **state)
     validated(API("/"), "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
 }
 
-/* Exports have an element for each property, and the default name and file. If a user imports one and commits it, these
-   must not cause warnings, because the user did not put them; the same applies after a query. */
+/* An export has an element for each property, and the default name and file. If a user imports and commits it, these
+   must not cause warnings, because the user did not put them. The same applies after a query. */
 static void unset_properties_are_not_reported(void **state)
 {
     (void)state;
@@ -106,7 +107,7 @@ static void unset_properties_are_not_reported(void **state)
     char *found = listed(issues);
     assert_string_equal(found ? found : "", "");
     memory_free(found);
-    /* A value that a client puts counts as put, even if it is the default. */
+    /* A default value causes warnings if a client has put it. */
     struct value no = {.kind = PROPERTY_BOOL};
     assert_int_equal(collection_item(collectors_of(again), 0, &collector), S_OK);
     assert_int_equal(object_put(collector, class_property(collector->class, "LogCircular"), &no), S_OK);
@@ -121,7 +122,7 @@ static void unset_properties_are_not_reported(void **state)
     object_release(set);
 }
 
-/* A size of 4,294,967,291 MB is an error; flags with the sign bit are not. */
+/* A negative size must not become 4,294,967,291 MB, but flags may be negative because of the sign bit. */
 static void negative_numbers_are_not_large_ones(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static void level_must_fit_in_a_byte(void **state)
     object_release(set);
 }
 
-/* An API in both lists: Commit itself fails (MS-PLA 3.2.4.1.54). */
+/* If an API is in both lists, Commit fails instead of reporting an issue (MS-PLA 3.2.4.1.54). */
 static void overlapping_api_lists_fail(void **state)
 {
     (void)state;

@@ -13,8 +13,8 @@ static char *golden(const char *name)
     return text;
 }
 
-/* If OPENPLA_WRITE_GOLDEN is set, writes the expected file instead of comparing it: check the difference before you
-   keep the file. */
+/* Writes the expected file. Tests call this instead of comparing if OPENPLA_WRITE_GOLDEN is set. Check the difference
+   before you keep the file. */
 static void write_golden(const char *name, const char *text)
 {
     char path[1024];
@@ -22,7 +22,7 @@ static void write_golden(const char *name, const char *text)
     assert_int_equal(file_store(path, text, strlen(text)), S_OK);
 }
 
-/* Returns the XML without the content of OutputLocation, which depends on the host OS and the time. */
+/* Removes the content of OutputLocation from the XML, because it depends on the host OS and the time. */
 static void drop_location(char *xml)
 {
     char *start = strstr(xml, "<OutputLocation>"), *end = strstr(xml, "</OutputLocation>");
@@ -30,8 +30,8 @@ static void drop_location(char *xml)
         memmove(start + strlen("<OutputLocation>"), end, strlen(end) + 1);
 }
 
-/* A template as perfmon exports it, with errors that occur in users' files: every valid value is applied, every invalid
-   one reported; the written result reads as the same set. */
+/* The template has the form of perfmon's exports, and errors that occur in users' files. Every valid value must be
+   applied, and every invalid one reported. When the set is written and read again, it must be the same. */
 static void template_is_read_and_written_again(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void template_is_read_and_written_again(void **state)
     assert_string_equal(found, wanted_issues);
     assert_int_equal(set_from_xml(again, out, strlen(out), none), S_OK);
     char *left = listed(none);
-    assert_string_equal(left ? left : "", ""); /* our own output causes no issue */
+    assert_string_equal(left ? left : "", ""); /* OpenPLA's own XML causes no issue */
     memory_free(left);
     char *second = xml_of(again);
     drop_location(out);
@@ -64,7 +64,7 @@ static void template_is_read_and_written_again(void **state)
     object_release(set);
 }
 
-/* Asserts the value of the set's string property. */
+/* Asserts that this string property of the set has the expected value. */
 static void assert_reads(struct object *set, const char *property, const char *expected)
 {
     struct value v;
@@ -73,8 +73,8 @@ static void assert_reads(struct object *set, const char *property, const char *e
     value_free(&v);
 }
 
-/* An export contains a string and the resource reference from which it came. The reference must be kept, whatever their
-   order; otherwise the set would stay in the language of the exporting machine. */
+/* An export contains a string and the reference to its resource, in any order. The reference must be kept; otherwise
+   the set would stay in the language of the exporting machine. */
 static void references_to_resources_survive(void **state)
 {
     static const char *const exports[] = {
@@ -90,12 +90,12 @@ static void references_to_resources_survive(void **state)
         char *xml = xml_of(set);
         assert_int_equal(set_xml(again, xml), S_OK);
         assert_reads(again, "DisplayNameUnresolved", "@C:\\no-such.dll,#7");
-        assert_reads(again, "DisplayName", "@C:\\no-such.dll,#7"); /* no such file: the reference itself */
+        assert_reads(again, "DisplayName", "@C:\\no-such.dll,#7"); /* the reference, because the file does not exist */
         memory_free(xml);
         object_release(again);
         object_release(set);
     }
-    /* A string is used even if it looks like XML. */
+    /* If the "unresolved" name is not a reference, DisplayName is used for both. */
     struct object *set = new_set();
     assert_int_equal(set_xml(set, "<DataCollectorSet><DisplayName>New</DisplayName>"
                                   "<DisplayNameUnresolved>Old</DisplayNameUnresolved></DataCollectorSet>"),
@@ -105,7 +105,7 @@ static void references_to_resources_survive(void **state)
     object_release(set);
 }
 
-/* Programs put some properties and then apply partial XML, which must not reset them. */
+/* A program may put some properties and then apply XML that does not contain them. Their values must be kept. */
 static void partial_xml_keeps_the_rest(void **state)
 {
     (void)state;
@@ -122,7 +122,8 @@ static void partial_xml_keeps_the_rest(void **state)
     assert_int_equal(s->Keywords.count, 1);
     assert_string_equal(s->RootPath, "D:\\logs");
     assert_ptr_equal(((struct collection *)collectors_of(set))->items.list[0], collector); /* the very same object */
-    /* A list in the XML replaces the list; an empty number means the default; collectors replace collectors. */
+    /* A list in the XML replaces the old list, and collectors replace all old collectors. An empty number means the
+       default. */
     assert_int_equal(set_xml(set, "<DataCollectorSet><Keyword>b</Keyword><Keyword>c</Keyword><Duration/>"
                                   "<PerformanceCounterDataCollector/></DataCollectorSet>"),
                      S_OK);
@@ -145,7 +146,7 @@ static void refused(const char *xml, const char *why)
     object_release(set);
 }
 
-/* Text that is not XML, or that refers to external entities, is rejected with a reason, and the set is unchanged. */
+/* If a document is not XML or refers to external entities, it is rejected with a reason, and the set is unchanged. */
 static void malformed_xml_changes_nothing(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void malformed_xml_changes_nothing(void **state)
     memory_free(big);
 }
 
-/* Anything that a script pastes before the root is accepted; the declared encoding is ignored. */
+/* Whatever is valid before the root element is accepted, because scripts paste it. The declared encoding is ignored. */
 static void prologues_are_accepted(void **state)
 {
     (void)state;
@@ -218,7 +219,7 @@ static void collectors_have_separate_xml(void **state)
     object_release(issues);
 }
 
-/* XML 1.0 cannot contain control characters: they are replaced, so that the file stays readable. */
+/* XML 1.0 cannot contain control characters, so they are replaced. Otherwise the file could not be read again. */
 static void control_characters_do_not_break_the_file(void **state)
 {
     (void)state;
@@ -240,8 +241,8 @@ static void control_characters_do_not_break_the_file(void **state)
     object_release(set);
 }
 
-/* XML cannot contain U+FFFE and U+FFFF either, in any string or list: such a set could be stored, but never read
-   again. */
+/* XML cannot contain U+FFFE and U+FFFF either. If a string or a list contained them, the set could be stored but never
+   read again. */
 static void invalid_xml_characters_are_replaced_everywhere(void **state)
 {
     (void)state;
@@ -295,7 +296,7 @@ static void xml_declaration_in_a_schema_does_not_break_the_set(void **state)
     object_release(set);
 }
 
-/* Repeats `what`, replacing each '#' by the repetition's number. */
+/* Returns `before`, then `what` with '#' replaced by 0, 1, ... (`times` times), then `behind`. */
 static char *repeated(const char *before, const char *what, int times, const char *behind)
 {
     struct text_buffer b = {0};
@@ -310,7 +311,7 @@ static char *repeated(const char *before, const char *what, int times, const cha
     return text_buffer_take(&b);
 }
 
-/* A meaningless file with megabytes must not take minutes or all memory. */
+/* A meaningless file of several megabytes must not take minutes or use all memory. */
 static void hostile_sizes_are_rejected(void **state)
 {
     (void)state;
@@ -326,7 +327,7 @@ static void hostile_sizes_are_rejected(void **state)
     char *deep = repeated("", "<a>", 300, "");
     refused(deep, "nested deeper than 256");
     memory_free(deep);
-    /* libxml2's time grows with the square of this number: 40,000 attributes took a quarter of a minute. */
+    /* libxml2's time grows with the square of the number of attributes: 40,000 took a quarter of a minute. */
     char *attributes = repeated("<!-- > --><DataCollectorSet><?x <y ?><![CDATA[<z]]>\n<a", " a#='\">\"'", 257,
                                 "/></DataCollectorSet>");
     refused(attributes, "line 2: an element has more than 256 attributes");
@@ -356,8 +357,8 @@ static void hostile_sizes_are_rejected(void **state)
     object_release(set);
 }
 
-/* CDATA, comments and instructions in the middle of a value, elements in a value, references. */
-static void texts_are_put_together(void **state)
+/* A value may contain CDATA, comments, instructions, elements and references. */
+static void parts_of_a_value_are_joined(void **state)
 {
     (void)state;
     struct object *set = new_set();
@@ -371,7 +372,7 @@ static void texts_are_put_together(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.10 names the elements of both lists; older stored sets have other element names. */
+/* MS-PLA 3.2.4.10 defines the element names of both lists. Sets that were stored by older versions have other names. */
 static void lists_of_apis_have_their_elements(void **state)
 {
     (void)state;
@@ -386,8 +387,8 @@ static void lists_of_apis_have_their_elements(void **state)
     object_release(set);
 }
 
-/* Rules are written unchanged, so they must be a Rules element; a schema is the content of its element. */
-static void data_manager_texts_are_xml(void **state)
+/* Rules are written unchanged, so the value must be a Rules element. A schema becomes the content of an element. */
+static void data_manager_strings_are_xml(void **state)
 {
     (void)state;
     struct object *set = new_set(), *manager = ((struct data_collector_set *)set)->DataManager;
@@ -401,7 +402,7 @@ static void data_manager_texts_are_xml(void **state)
     assert_int_equal(object_put(manager, rules, &bad), OPENPLA_E_MALFORMED_XML);
     assert_int_equal(object_put(manager, schema, &other), S_OK);
     assert_int_equal(object_put(manager, schema, &bad), OPENPLA_E_MALFORMED_XML);
-    /* XML that a collector accepts alone, but its set does not, would make the stored set unreadable. */
+    /* XML that is not too deep alone may be too deep in the set's XML. The stored set would be unreadable. */
     for (int depth = 254; depth <= 255; depth++) {
         char *open = repeated("", "<a>", depth, ""), *close = repeated("", "</a>", depth, "");
         struct value deep = {.kind = PROPERTY_TEXT, .text = text_format("<?xml version='1.0'?>%s%s", open, close)};
@@ -423,8 +424,8 @@ static void data_manager_texts_are_xml(void **state)
     object_release(set);
 }
 
-/* Values that one client puts while another client's XML is being read must survive: only values in the XML are
-   applied. */
+/* While the XML of one client is read, another client may put values. These must be kept if the XML does not contain
+   them. */
 static void concurrently_put_values_are_kept(void **state)
 {
     (void)state;
@@ -442,8 +443,8 @@ static void concurrently_put_values_are_kept(void **state)
     object_release(set);
 }
 
-/* A program's arguments, or a pattern that ends with a literal space, must be kept unchanged. A template's own
-   whitespace, from a formatter, is ignored. */
+/* The arguments of a program, and a pattern that ends with a literal space, must be kept unchanged. Whitespace that a
+   formatter has added to a template is ignored. */
 static void surrounding_spaces_are_kept(void **state)
 {
     static const char arguments[] = " -a \"b\"\t";
@@ -483,7 +484,7 @@ static void surrounding_spaces_are_kept(void **state)
     object_release(set);
 }
 
-/* Display names belong to the counters with which they were set: other counters set by XML do not keep them. */
+/* Display names belong to the counters with which they were set. If XML sets other counters, the names are removed. */
 static void display_names_follow_their_counters(void **state)
 {
     (void)state;
@@ -503,8 +504,8 @@ static void display_names_follow_their_counters(void **state)
     object_release(set);
 }
 
-/* Templates on support pages omit a path's first backslash, which logman's -c accepts: without it, such a set would log
-   nothing. A string that cannot become a path is unchanged, and Commit names it. */
+/* Templates on support pages omit the first backslash of a path, as users of logman's -c do. The backslash must be
+   added; otherwise the set would log nothing. A string that cannot become a path is unchanged, and Commit names it. */
 static void paths_get_their_first_backslash(void **state)
 {
     (void)state;
@@ -531,8 +532,8 @@ static void paths_get_their_first_backslash(void **state)
     object_release(set);
 }
 
-/* A client holds a set that a server commits: the run number must not fall back to the client's old value, and the
-   values that the client put must be applied. */
+/* If a server commits a client's set, the values that the client put must be applied. The run number must not change
+   back to the client's older value. */
 static void commit_elsewhere_applies_only_put_values(void **state)
 {
     (void)state;
@@ -566,7 +567,8 @@ static void commit_elsewhere_applies_only_put_values(void **state)
     object_release(set);
 }
 
-/* Comparing every pair of strings would take minutes, during which the server answers no call for the set. */
+/* If every pair of strings was compared, this would take minutes, and the server could not serve other calls for the
+   set. */
 static void long_api_lists_are_compared_quickly(void **state)
 {
     (void)state;
@@ -584,8 +586,8 @@ static void long_api_lists_are_compared_quickly(void **state)
     object_release(set);
 }
 
-/* The host process, the supervisor and lists read stored sets without requesting issues: a file that someone edited
-   must not end them. */
+/* The host process, the supervisor and lists of sets read stored sets without requesting issues. They must not crash if
+   someone edited the file. */
 static void reading_without_issues_gives_the_same_set(void **state)
 {
     static const char xml[] = "<DataCollectorSet><Duration>5</Duration><Brightness>7</Brightness>"
@@ -602,7 +604,7 @@ static void reading_without_issues_gives_the_same_set(void **state)
     assert_null(set);
 }
 
-/* An export without an interval samples as often as the set does. */
+/* An export without an interval must sample as often as the set's fastest collector. */
 static void counters_are_listed_with_the_shortest_interval(void **state)
 {
     static const char xml[] = "<DataCollectorSet><PerformanceCounterDataCollector><Name>a</Name>"
@@ -627,7 +629,7 @@ static void counters_are_listed_with_the_shortest_interval(void **state)
     object_release(set);
 }
 
-/* Returns the number of items with that key whose text contains `word`. */
+/* Returns the number of issues that have this key and whose description contains `word`. */
 static size_t count_issues(struct object *issues, const char *key, const char *word)
 {
     struct object **items;
@@ -641,7 +643,7 @@ static size_t count_issues(struct object *issues, const char *key, const char *w
     return reported;
 }
 
-/* A published template has 145 counters: without the report, the user would have to search for the missing ones. */
+/* For example, a published template has 145 counters. Without a report, the user would have to find dropped ones. */
 static void each_item_that_is_dropped_is_named(void **state)
 {
     static const char counters[] = "PerformanceCounterDataCollector[1]/Counter";
@@ -686,7 +688,7 @@ int main(void)
         cmocka_unit_test(invalid_xml_characters_are_replaced_everywhere),
         cmocka_unit_test(xml_declaration_in_a_schema_does_not_break_the_set),
         cmocka_unit_test(hostile_sizes_are_rejected),
-        cmocka_unit_test(texts_are_put_together),
+        cmocka_unit_test(parts_of_a_value_are_joined),
         cmocka_unit_test(lists_of_apis_have_their_elements),
         cmocka_unit_test(long_api_lists_are_compared_quickly),
         cmocka_unit_test(concurrently_put_values_are_kept),
@@ -694,7 +696,7 @@ int main(void)
         cmocka_unit_test(display_names_follow_their_counters),
         cmocka_unit_test(paths_get_their_first_backslash),
         cmocka_unit_test(commit_elsewhere_applies_only_put_values),
-        cmocka_unit_test(data_manager_texts_are_xml),
+        cmocka_unit_test(data_manager_strings_are_xml),
         cmocka_unit_test(reading_without_issues_gives_the_same_set),
         cmocka_unit_test(counters_are_listed_with_the_shortest_interval),
         cmocka_unit_test(each_item_that_is_dropped_is_named),

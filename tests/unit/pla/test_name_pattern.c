@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of folders and files: the results of patterns and format bits, letter by letter. */
+/* Names of folders and files: the results of each letter in a pattern, and of the format bits. */
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
 
@@ -40,7 +40,7 @@ static void every_letter_has_its_value(void **state)
         expands(&sunday, cases[i][0], cases[i][1]);
 }
 
-/* Patterns copied from the documentation, which writes some letters in the other case, must work. */
+/* The documentation writes some letters of patterns in the other case. Patterns copied from it must work. */
 static void letters_of_the_documentation_in_both_cases(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void zone_offset_is_written_as_windows_writes_it(void **state)
     expands(&c, "zz", "-03");
 }
 
-/* Patterns of exported sets must work. */
+/* These patterns are from exported sets and must work. */
 static void patterns_of_real_sets(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void decorates(const char *base, uint32_t format, const char *pattern, co
     memory_free(text);
 }
 
-/* Scripts search for the folder under the name that Windows would give it. */
+/* Scripts expect the folder to have the name that Windows would give it. */
 static void folders_are_decorated_in_order(void **state)
 {
     (void)state;

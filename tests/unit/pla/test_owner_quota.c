@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The number of sets per account. Without a limit, one account could fill the disk to which all others log; with a
-   wrong one, a user could not store an allowed set. */
+/* The limits for the sets of an account. Without them, one account could fill the disk to which all others log. If sets
+   were counted wrongly, a user could not store a set that is allowed. */
 #include "engine/base/quotas.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
@@ -12,11 +12,11 @@
 #include <unistd.h>
 #endif
 
-#define XML     "<DataCollectorSet/>" /* 19 bytes; with the line after it, a few dozen more */
+#define XML     "<DataCollectorSet/>" /* 19 bytes; the owner line after it has a few dozen more */
 #define NOT_ANY HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
 
 static char *folder;
-static const char *account; /* the account of the calls */
+static const char *account; /* the account of the caller */
 static const struct caller client = {.process = 1};
 
 char *__wrap_caller_account(const struct caller *caller);
@@ -26,7 +26,7 @@ char *__wrap_caller_account(const struct caller *caller)
     return text_copy(account);
 }
 
-/* test_set_access checks who may create and change sets. */
+/* Everyone may save sets here. test_set_access tests who may create and change them. */
 HRESULT __wrap_stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
                                      const char *security);
 HRESULT __wrap_stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
@@ -73,13 +73,13 @@ static void sets_per_account_are_limited(void **state)
     assert_int_equal(save("PC\\anna", "a4"), NOT_ANY);
     assert_string_equal(error_text(NOT_ANY), "PC\\anna: more than 3 sets of one account in a namespace (quota 'sets')");
     assert_int_equal(store_load(&caller_self, "Service", "a4", &xml, &size), PLA_E_DCS_NOT_FOUND);
-    /* Existing sets can be changed, and make room when they are deleted. */
+    /* An account at its limit can change its sets. If it deletes one, it can create another. */
     assert_int_equal(save("PC\\anna", "A2"), S_OK);
     assert_int_equal(save("PC\\bert", "b2"), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "a1"), S_OK);
     assert_int_equal(save("PC\\anna", "a4"), S_OK);
     assert_int_equal(save("PC\\anna", "a5"), NOT_ANY);
-    /* A set counts for its creator, and the owner line after the XML is not trusted. */
+    /* A set counts for its creator even if another account changes it. Readers do not get the owner line. */
     assert_int_equal(save("PC\\bert", "a4"), S_OK);
     assert_int_equal(save("PC\\bert", "b3"), S_OK);
     assert_int_equal(save("PC\\bert", "b4"), NOT_ANY);
@@ -90,12 +90,12 @@ static void sets_per_account_are_limited(void **state)
     assert_int_equal(store_save(&client, "Session", "b4", STORE_CREATE, XML, strlen(XML), NULL, NULL), S_OK);
 }
 
-/* A server starts, or other programs have created or deleted sets since its last check. */
+/* Other programs may have created or deleted sets since the server's last check, or before the server started. */
 static void sets_of_other_programs_are_counted(void **state)
 {
     (void)state;
     set_limits("sets=4");
-    assert_int_equal(save(NULL, "own"), S_OK); /* stored by a program without a server: it has no owner */
+    assert_int_equal(save(NULL, "own"), S_OK); /* a program stores this set without a server, so it has no owner */
     for (int i = 0; i < 4; i++) {
         char *name = text_format("c%d", i);
         assert_int_equal(save("PC\\carl", name), S_OK);
@@ -104,11 +104,11 @@ static void sets_of_other_programs_are_counted(void **state)
     assert_int_equal(save("PC\\carl", "c4"), NOT_ANY);
     assert_int_equal(store_delete(&caller_self, "Service", "c0"), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "c1"), S_OK);
-    assert_int_equal(save(NULL, "c2"), S_OK); /* changed by such a program: it keeps its owner */
+    assert_int_equal(save(NULL, "c2"), S_OK); /* such a program changes a set, which keeps its owner */
     assert_int_equal(save("PC\\carl", "c4"), S_OK);
-    assert_int_equal(save("PC\\carl", "own"), S_OK); /* a set without an owner becomes this account's */
+    assert_int_equal(save("PC\\carl", "own"), S_OK); /* this account becomes the owner of a set without one */
     assert_int_equal(save("PC\\carl", "c5"), NOT_ANY);
-    /* More changes than the change list can store, so that it restarts. */
+    /* There are more changes than the change list can store, so the list starts again. */
     char long_name[600];
     memset(long_name, 'n', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = 0;
@@ -147,7 +147,8 @@ static void unknown_accounts_share_one_limit(void **state)
     assert_int_equal(save("PC\\\"?>\n", "u2"), S_OK);
     assert_int_equal(save("", "u3"), NOT_ANY);
     assert_non_null(strstr(error_text(NOT_ANY), "(unknown)"));
-    /* A name of 1023 characters and the longest owner fit within the part of the file that is read. */
+    /* The server reads only a part of the file. It must be enough for a name of 1023 characters and the longest
+       owner. */
     char name[1023 * 3 + 1], owner[601];
     for (size_t i = 0; i < 1023; i++)
         memcpy(name + 3 * i, "\xE2\x82\xAC", 3);
@@ -160,8 +161,8 @@ static void unknown_accounts_share_one_limit(void **state)
 }
 
 #ifndef _WIN32
-/* Another account can put files beside definitions that claim any owner: they count for no owner. Only root can create
-   such files here. */
+/* Another account can put files next to the definitions, and write any owner into them. Such files must not count. In
+   this test, only root can create them. */
 static void foreign_files_have_no_owner(void **state)
 {
     (void)state;
@@ -188,7 +189,7 @@ static void foreign_files_have_no_owner(void **state)
 }
 #endif
 
-/* Out of memory, nothing is committed, and the counts remain right. */
+/* If memory runs out, nothing is committed, and the counts stay right. */
 static void without_memory(void **state)
 {
     unsigned failed = 0;
@@ -196,8 +197,8 @@ static void without_memory(void **state)
     (void)state;
     set_limits("sets=2");
     assert_int_equal(save("PC\\eva", "e1"), S_OK);
-    for (int n = 1; reached; n++) { /* some failures are tolerated: cleaning up after killed writers, the entry in the
-                                       change list */
+    for (int n = 1; reached; n++) { /* save succeeds even if it cannot clean up after killed writers or write the entry
+                                       in the change list */
         store_delete(&caller_self, "Service", "e2");
         memory_fail_at(n);
         HRESULT hr = save("PC\\eva", "e2");
@@ -216,8 +217,8 @@ static void without_memory(void **state)
     assert_int_equal(save("PC\\eva", "e4"), NOT_ANY);
 }
 
-/* A set whose file is temporarily unreadable counts for its creator. Otherwise another account that changes it would
-   become its owner, and its creator could create one more. */
+/* If a set's file cannot be read for a while, the set still counts for its creator. Otherwise another account could
+   change it and become its owner, and the creator could create one more. */
 static void unreadable_sets_count_for_their_creator(void **state)
 {
     unsigned failed = 0;
