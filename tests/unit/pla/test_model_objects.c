@@ -441,8 +441,8 @@ static void values_from_2_to_the_63_have_no_sign_in_xml(void **state)
     object_release(map);
 }
 
-/* The value of an index map is its first enabled item. A put enables only the item with that value; if there is none,
-   it adds one. */
+/* The value of an index map is its first enabled item. A put enables only the item with that value, or adds an item if
+   no item has it. */
 static void index_maps_have_one_value(void **state)
 {
     (void)state;

@@ -175,7 +175,7 @@ static void malformed_xml_changes_nothing(void **state)
     memory_free(big);
 }
 
-/* Whatever is valid before the root element is accepted, because scripts paste it. The declared encoding is ignored. */
+/* Scripts paste many things before the root element. All of these are accepted; the declared encoding is ignored. */
 static void prologues_are_accepted(void **state)
 {
     (void)state;

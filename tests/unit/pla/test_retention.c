@@ -9,8 +9,8 @@
 static struct retention_action delete_data[] = {{.actions = ACTION_DELETE_DATA}};
 static const struct retention_policy deletes = {.actions = delete_data, .action_count = 1};
 
-/* A process that is interrupted while it renames the cabinet may leave an empty file, which must not prevent a complete
-   cabinet. */
+/* If a process is interrupted while it renames the cabinet, it may leave an empty file. The next pass must replace this
+   file with a complete cabinet. */
 static void empty_cabinet_is_replaced(void **state)
 {
     (void)state;
@@ -25,7 +25,7 @@ static void empty_cabinet_is_replaced(void **state)
 
 /* ---- owners of folders ---- */
 
-/* KB 2916994: logs were saved into a folder with other files, and everything was deleted. */
+/* KB 2916994: Windows deleted everything in a folder into which logs were saved, even a user's other files. */
 static void foreign_folders_are_kept(void **state)
 {
     (void)state;
@@ -33,7 +33,7 @@ static void foreign_folders_are_kept(void **state)
     put(root, "letter.txt", "b");
     put(root, "empty/x", "c");
     make_runs(4);
-    /* A folder that someone renamed, a copy with all its contents, and a folder without its mark. */
+    /* Run 2's folder was renamed, run 1's was copied with all its contents, and run 3's lacks its mark. */
     char *from = path_join(root, "run2"), *to = path_join(root, "kept by me"),
          *mark = path_join(root, "run3/openpla.run");
     char *copied = path_join(root, "run1/openpla.run"), *text = scratch_read(copied);
@@ -57,7 +57,7 @@ static void foreign_folders_are_kept(void **state)
     memory_free(from);
 }
 
-/* A folder with the run's name existed before the run. */
+/* A folder with the run's name may have existed before the run. */
 static void existing_folder_is_kept(void **state)
 {
     (void)state;
@@ -68,12 +68,12 @@ static void existing_folder_is_kept(void **state)
     assert_pass(&one_folder, "run2 delete folder;");
     assert_true(entry_exists("run1", "mine.txt"));
     assert_false(entry_exists("run1", FOLDER_MARK));
-    /* A folder that runs share remains the set's, and belongs to the newest run. */
+    /* A folder that several runs use still belongs to the set, and counts as the folder of the newest run. */
     assert_int_equal(folder_take(SPACE, SET, root, "run3", false, 4), S_OK);
     assert_pass(&one_folder, "");
 }
 
-/* A run of another set with the same RootPath writes into a folder of this set. */
+/* Another set may have the same RootPath, and its run may write into a folder of this set. */
 static void folder_used_by_another_set_is_kept(void **state)
 {
     (void)state;
@@ -88,13 +88,14 @@ static void folder_used_by_another_set_is_kept(void **state)
     days = 400;
     assert_pass(&deletes, "");
     assert_true(entry_exists("run1", "of the other.csv"));
-    /* A file that only has the mark's name belongs to a user. */
+    /* A file that has the mark's name but is not a mark belongs to a user. */
     put(root, "mine/openpla.run", "mine");
     assert_int_equal(folder_leave(root, "mine"), S_FALSE);
     assert_true(entry_exists("mine", "openpla.run"));
 }
 
-/* A start does not check MaxSize (MS-PLA 3.2.4.2); if one folder is allowed, the newest one counts. */
+/* Before a start, folders are deleted only because of their number, not because of MaxSize (MS-PLA 3.2.4.2). One folder
+   less than the limit may be left, because the run will create another. */
 static void start_deletes_by_folder_count_only(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void start_deletes_by_folder_count_only(void **state)
     memory_free(run1);
 }
 
-/* The set is deleted and created again: the folders of the first set's runs do not belong to the second set. */
+/* If a set is deleted and created again, the new set does not own the folders of the old set's runs. */
 static void recreated_set_does_not_own_earlier_folders(void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void links_are_not_followed(void **state)
     make_runs(4);
     char *run1 = path_join(root, "run1"), *mark1 = path_join(root, "run1/openpla.run"), *text = scratch_read(mark1),
          *run2 = path_join(root, "run2"), *moved = path_join(root, "moved");
-    put(root, "outside/openpla.run", text); /* even with a valid mark */
+    put(root, "outside/openpla.run", text); /* the link's target has a valid mark */
     scratch_remove(run1);
     scratch_link(root, "run1", "outside", false);
     scratch_link(run2, "in", "../outside", false);
@@ -155,7 +156,7 @@ static void links_are_not_followed(void **state)
     assert_true(entry_exists("outside", "precious.txt") && entry_exists("run2", "in/precious.txt"));
     scratch_unlink(run2, "in");
     scratch_unlink(root, "run1");
-    /* A link in place of a run's file: Wine does not report it as a link, so the folder may be kept. */
+    /* A link replaces a run's file. Wine does not report that it is a link, so the folder may be kept. */
     char *run4 = path_join(root, "run4"), *log = path_join(run4, "log.csv");
     assert_int_equal(file_delete(log), S_OK);
     scratch_link(run4, "log.csv", "../outside/precious.txt", false);
@@ -174,8 +175,8 @@ static void links_are_not_followed(void **state)
     memory_free(run1);
 }
 
-/* The worst case for users (KB 2916994), in a run's folder: notes and foreign folders survive every deletion, and the
-   events name them. */
+/* The worst case for users (KB 2916994): a run's folder contains their notes and other folders. These must survive
+   every deletion, and the events must name them. */
 static void files_not_created_by_runs_are_kept(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void files_not_created_by_runs_are_kept(void **state)
     write_of_run("run1/Files_0001/copied.txt", "r");
     put(root, "run1/Files_0001/notes.txt", "mine");
     put(root, "run2/notes.txt", "mine");
-    put(root, "run3/report.html", "mine"); /* a name that a run could create, but did not */
+    put(root, "run3/report.html", "mine"); /* a run could have created a file with this name, but did not */
     put(root, "run3/run3.cab", "mine");
     assert_int_equal(pass(&deletes, &reported), S_OK);
     assert_string_equal(reported.steps.text, "run1 delete data;run2 delete data;run3 delete data;");
@@ -206,10 +207,10 @@ static void files_not_created_by_runs_are_kept(void **state)
     assert_true(entry_exists("run1", "notes.txt") && entry_exists("run1", "Files_0001/notes.txt"));
     assert_false(entry_exists("run1", "report.xml") || entry_exists("run1", FOLDER_MARK) ||
                  entry_exists("run2", FOLDER_MARK));
-    assert_pass(&one_folder, ""); /* these folders have no owner now and no longer count */
+    assert_pass(&one_folder, ""); /* these folders have no owner now, so they do not count */
 }
 
-/* The cabinet does not replace a foreign file with its name, and the data that it would contain are kept. */
+/* If a user's file has the cabinet's name, the file must not be replaced, and the data must not be deleted. */
 static void foreign_file_with_the_cabinet_name_is_kept(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void foreign_file_with_the_cabinet_name_is_kept(void **state)
     memory_free(path);
 }
 
-/* A run's folder contains the folder of another set's run. */
+/* The folder of a run may contain the folder of a run of another set. */
 static void inner_folder_of_another_set_is_kept(void **state)
 {
     (void)state;
@@ -236,7 +237,8 @@ static void inner_folder_of_another_set_is_kept(void **state)
     assert_int_equal(folder_take(SPACE, "other", run1, "inner", true, 1), S_OK);
     assert_int_equal(run_files_add(run1, inner, log, false), S_OK);
     put(inner, "log.csv", "other");
-    /* Even if the outer list names the inner file, from a time when the inner folder had no other owner. */
+    /* The file in the inner folder is kept even if the outer folder's list contains it. Such an entry may be older than
+       the inner folder's mark. */
     char *mark = path_join(root, "run1/openpla.run"), *text = scratch_read(mark);
     char *more = text_format("%sfile inner/log.csv\n", text);
     assert_int_equal(file_store(mark, more, strlen(more)), S_OK);
@@ -257,7 +259,7 @@ static void inner_folder_of_another_set_is_kept(void **state)
     memory_free(inner);
 }
 
-/* Marks without a list come from an older version. It is unknown which files in such a folder belong to runs. */
+/* Marks of an older version have no list of files. It is not known which files in such a folder belong to runs. */
 static void marks_without_a_file_list(void **state)
 {
     (void)state;
@@ -278,7 +280,7 @@ static void marks_without_a_file_list(void **state)
     memory_free(mark);
 }
 
-/* Lists with truncated lines, with several file names in one line, and with invalid names. */
+/* A list may contain truncated lines, lines that stand for several files, and invalid names. */
 static void invalid_list_entries_are_ignored(void **state)
 {
     (void)state;
@@ -304,15 +306,15 @@ static void invalid_list_entries_are_ignored(void **state)
     assert_false(run_files_below(&files, "Files_") || run_files_below(&files, "Files_1/x") ||
                  run_files_below(&files, "log.csv"));
     run_files_free(&files);
-    /* The next name does not continue a truncated one, and a truncated name does not name a file: a full disk truncated
-       "half a log.csv", and "half" is a user's file. */
+    /* A full disk truncated the name "half a log.csv", and "half" is a user's file. The truncated name must be ignored,
+       and the next name must not continue it. */
     write_of_run("run1/next.csv", "r");
     assert_int_equal(run_files_read(f, &files), S_OK);
     assert_true(run_files_have(&files, "next.csv"));
     assert_false(run_files_have(&files, "half") || run_files_have(&files, "half\x18"));
     run_files_free(&files);
     held_folder_close(f);
-    /* An existing file is not the run's, and a name must not become two lines. */
+    /* A file that exists already does not belong to the run, and a name must not become two lines. */
     put(root, "run1/mine.txt", "mine");
     char *run1 = path_join(root, "run1"), *mine = path_join(run1, "mine.txt"),
          *lines = path_join(run1, "x\nfile mine.txt"), *loose = path_join(root, "loose.csv");
@@ -335,7 +337,7 @@ static HRESULT count_tries(void *user, enum file_operation operation, const char
     return S_OK;
 }
 
-/* A backup has the mark open: copying a thousand files waits for it once, and not for each file. */
+/* If a backup program has the mark open, a run that copies a thousand files must wait once, not for each file. */
 static void mark_in_use_is_waited_for_only_once(void **state)
 {
     (void)state;
@@ -363,7 +365,7 @@ static void mark_in_use_is_waited_for_only_once(void **state)
     memory_free(run1);
 }
 
-/* The list of files is limited. Files that are not in it are never deleted, so the run reports them. */
+/* The list of files has a limited size. A file that is not in the list is never deleted, so the run reports it. */
 static void full_list_is_reported(void **state)
 {
     (void)state;
@@ -423,7 +425,7 @@ static void data_are_deleted_and_the_report_is_kept(void **state)
     assert_pass(&deletes, ""); /* the same action again has no effect */
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     const struct retention_policy policy = {.actions = rest, .action_count = 1};
-    /* A folder with foreign files loses its owner and is kept with them. */
+    /* A folder that contains foreign files is kept with them, but loses its owner. */
     assert_pass(&policy, "run1 delete cabinet;run1 delete report;run1 delete folder;");
     assert_true(entry_exists("run1", "of others.cab"));
     assert_false(entry_exists("run1", FOLDER_MARK));
@@ -441,13 +443,13 @@ static void file_in_use_delays_deletion(void **state)
     assert_pass_fails(&one_folder, HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "log.csv");
     assert_true(entry_exists("run1", "log.csv") && entry_exists("run1", FOLDER_MARK));
     file_close(writing);
-    /* A deletion that has begun is completed, even if the limits have changed. */
+    /* The next pass completes the deletion even if the limits have changed. */
     assert_pass(&(struct retention_policy){0}, "run1 delete folder;");
     assert_false(entry_exists("run1", ""));
     memory_free(path);
 }
 
-/* Other clean-up scripts delete folders too. */
+/* Clean-up scripts of administrators may also delete folders. */
 static void externally_deleted_folders_are_forgotten(void **state)
 {
     (void)state;
@@ -460,7 +462,7 @@ static void externally_deleted_folders_are_forgotten(void **state)
     assert_int_equal(store_load_folders(SPACE, SET, &lines), S_OK);
     assert_int_equal(lines.count, 2);
     texts_free(&lines);
-    /* The disk is unmounted: the records must be kept, because folders without a record have no owner. */
+    /* While the disk is not mounted, the records must be kept, because folders without a record have no owner. */
     char *away = text_format("%s away", root);
     assert_int_equal(file_rename(root, away), S_OK);
     assert_pass(&one_folder, "");
@@ -497,8 +499,8 @@ static void single_folder_is_processed(void **state)
 
 static void packed_data_are_deleted(void **state)
 {
-    /* The report comes first, for quick access; cabinets and the mark, which belongs to this folder only, are not
-       packed. */
+    /* The report is the first file in the cabinet, for quick access. Cabinets are not packed. Neither is the mark,
+       which is valid only for this folder. */
     static const char *const packed[] = {"report.xml", "files/copied.txt", "log.csv"};
     struct cabinet *c;
     (void)state;
@@ -516,11 +518,11 @@ static void packed_data_are_deleted(void **state)
     assert_false(entry_exists("run1", "log.csv") || entry_exists("run1", "files") ||
                  entry_exists("run1", "~run1.cab.tmp"));
     assert_pass(&packs, ""); /* a cabinet with only the report does not replace it */
-    /* Files that were added later are not in the cabinet. */
+    /* Files that were created after the cabinet are not in it. */
     write_of_run("run1/late.csv", "late");
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "late.csv");
     assert_true(entry_exists("run1", "late.csv"));
-    /* A file with the same name and contents is in the cabinet. */
+    /* A file is deleted if a file with the same name and contents is in the cabinet. */
     assert_int_equal(file_delete(late), S_OK);
     put(root, "run1/log.csv", "run1");
     assert_pass(&packs, "run1 delete data;");
@@ -531,7 +533,8 @@ static void packed_data_are_deleted(void **state)
     memory_free(cabinet);
 }
 
-/* Files that cannot be packed are reported and kept, with everything beside them, until a limit removes the folder. */
+/* If a file cannot be packed, it is reported. The folder's data are kept until a limit requires that the folder is
+   deleted. */
 static void unpackable_log_is_kept(void **state)
 {
     (void)state;
@@ -562,7 +565,7 @@ static void send_destinations_are_validated(void **state)
     assert_null(send_destination_fault("\\\\server\\share\\logs\\of mine"));
 }
 
-/* A line that OpenPLA did not write is not a record, and hides no other record. */
+/* A line that OpenPLA did not write is not a record. The records around it must still be read. */
 static void invalid_records_are_ignored(void **state)
 {
     (void)state;

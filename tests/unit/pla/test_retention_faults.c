@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Retention passes that are killed, fail, or send cabinets to a folder that other computers use too. An error here
-   would delete logs that are in no cabinet. */
+/* Retention passes that are killed or fail, and passes that send cabinets to a folder that other computers also use. An
+   error here would delete logs that are not in any cabinet. */
 #include "engine/base/os.h"
 #include "engine/pla/cabinet.h"
 #include "retention_fixture.h"
@@ -13,7 +13,7 @@
 #endif
 
 #ifndef _WIN32
-/* A thousand passes must not wait for the disk. */
+/* The tests run a thousand passes, which must not wait for the disk. */
 int __wrap_fsync(int fd);
 int __wrap_fdatasync(int fd);
 int __wrap_fsync(int fd)
@@ -50,8 +50,8 @@ static void assert_nothing_lost(const char *folder)
     memory_free(path);
 }
 
-/* Returns the next operation to fail: every one in native runs; under Wine, where each takes much longer, fewer and
-   fewer. */
+/* Returns the next operation to fail. In native runs, each operation fails in turn. Under Wine, tests take much longer,
+   so the steps become larger and larger. */
 static uint64_t next_of(uint64_t n)
 {
 #ifdef _WIN32
@@ -67,7 +67,7 @@ static void recreate_root(void)
     assert_int_equal(folder_create(root), S_OK);
 }
 
-/* Asserts that the next pass completes what an interrupted or failed pass left. */
+/* Asserts that the next pass completes the work of an interrupted or failed pass. */
 static void assert_next_pass_completes(void)
 {
     struct reported reported;
@@ -79,8 +79,8 @@ static void assert_next_pass_completes(void)
     assert_false(entry_exists("run1", "~run1.cab.tmp"));
 }
 
-/* Kinds of failure: all file operations from one on; a single operation; a full disk; out of memory. Fewer and fewer
-   positions are tried: killed_while_packing tries each one in native runs. */
+/* A single file operation fails, all operations from a certain one fail, the disk becomes full, or memory runs out. The
+   steps between the tested operations become larger; in native runs, killed_while_packing tests each operation. */
 static void next_pass_completes_after_any_failure(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void next_pass_completes_after_any_failure(void **state)
     }
 }
 
-/* If a user's file has the cabinet's name, the passes do not write a cabinet each time, and report the conflict. */
+/* If a user's file has the cabinet's name, a pass must report the conflict. It must not write a cabinet each time. */
 static void no_useless_cabinet_is_written(void **state)
 {
     (void)state;
@@ -123,8 +123,8 @@ static void no_useless_cabinet_is_written(void **state)
     assert_non_null(strstr(reported.text, "run1.cab"));
 }
 
-/* A mark that is temporarily unreadable must not count as a mark without names: the folder would lose its owner, and
-   never be deleted. */
+/* If a mark cannot be read for a while, it must not count as a mark without names. Otherwise the folder would lose its
+   owner and never be deleted. */
 static void temporary_failure_keeps_ownership(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static HRESULT mark_fails(void *user, enum file_operation operation, const char 
     return is_mark ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
 }
 
-/* Without the report, a folder would lose its owner unnoticed, and the disk would fill up. */
+/* If this was not reported, nobody would notice that the folder has no owner, and the disk would become full. */
 static void unreadable_mark_is_reported(void **state)
 {
     (void)state;
@@ -178,14 +178,14 @@ static void unreadable_mark_is_reported(void **state)
     file_observe(NULL, NULL);
     assert_string_equal(reported.steps.text, "run2 delete folder;");
     text_buffer_free(&reported.steps);
-    assert_int_equal(reported.failures, 1); /* reported once, not in each part of the pass */
+    assert_int_equal(reported.failures, 1); /* the pass reports it once, not in each of its parts */
     assert_int_equal(reported.failure, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
     assert_non_null(strstr(reported.text, FOLDER_MARK));
     assert_true(entry_exists("run1", "log.csv"));
     assert_pass(&one_folder, "run1 delete folder;");
 }
 
-/* Otherwise the file could not be recognized as the run's. */
+/* A file that is not in the list is never deleted, so the failure must be reported. */
 static void file_missing_from_the_list_is_reported(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void file_missing_from_the_list_is_reported(void **state)
     memory_free(run1);
 }
 
-/* Runs share a folder, and its mark is unreadable when the last run begins: its files are the newest nevertheless. */
+/* Several runs use a folder. Its mark cannot be read when the last run begins, but its files are still the newest. */
 static void shared_folder_of_the_newest_run_is_kept(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void shared_folder_of_the_newest_run_is_kept(void **state)
     assert_true(entry_exists("run1", "log.csv"));
 }
 
-/* Then the folder has no owner, and the set keeps the records of its other folders. */
+/* If memory runs out, the folder gets no owner. The set must keep the records of its other folders. */
 static void out_of_memory_while_taking_a_folder(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void out_of_memory_while_taking_a_folder(void **state)
 }
 
 #ifndef _WIN32
-/* Kills the process at operation `n`. Returns false if the pass completed before that operation. */
+/* Runs a pass in a child process that is killed at operation `n`. Returns false if the pass had fewer operations. */
 static bool pass_is_killed(const struct retention_policy *policy, uint64_t n)
 {
     int status;
@@ -292,7 +292,8 @@ static HRESULT find_renaming(void *user, enum file_operation operation, const ch
     return S_OK;
 }
 
-/* Tests the few operations that rename the cabinet on file systems without a rename that replaces nothing. */
+/* Some file systems have no call that renames a file only if the new name is free. On these, renaming the cabinet needs
+   several operations, and the process may be killed at each of them. */
 static void killed_while_naming(void **state)
 {
     (void)state;
@@ -315,7 +316,8 @@ static void killed_while_naming(void **state)
     rename_way = WAY_RENAME;
 }
 
-/* A half-deleted folder is deleted later, even if the limits have changed; the other folder stays complete. */
+/* The next pass deletes the rest of a half-deleted folder, even if the limits have changed. The other folder stays
+   complete. */
 static void killed_while_deleting(void **state)
 {
     (void)state;
@@ -408,7 +410,7 @@ static HRESULT one_cabinet_fails(void *user, enum file_operation operation, cons
     return own && operation == FILE_OPERATION_READ ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
 }
 
-/* The oldest cabinet is unreadable in each pass; the cabinets of later runs must be sent nevertheless. */
+/* Even if the oldest cabinet can never be read, the cabinets of the other runs must be sent. */
 static void bad_cabinet_does_not_block_others(void **state)
 {
     (void)state;
@@ -428,8 +430,8 @@ static void bad_cabinet_does_not_block_others(void **state)
     memory_free(share);
 }
 
-/* A user with write access to the share replaced a partial copy by a link: the cabinet must not be written to its
-   target. */
+/* A user with write access to the share may replace a partial copy with a link. The cabinet must not be written to the
+   target of the link. */
 static void link_on_the_share_is_not_followed(void **state)
 {
     (void)state;
@@ -469,15 +471,15 @@ static void cabinets_are_sent(void **state)
                                         .destination = folder_sent_to(share)}};
     const struct retention_policy policy = {.actions = sends, .action_count = 2};
     make_runs(1);
-    /* The share does not exist: the cabinet is kept, and the next pass sends it. */
+    /* If the share does not exist, the cabinet is kept. The next pass sends it. */
     assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
     assert_true(entry_exists("run1", "run1.cab"));
-    /* Other computers send cabinets to the share too; these are the only copies and must be kept. */
+    /* Cabinets that other computers have sent to the share may be the only copies, so they must be kept. */
     put(share, "run1.cab", "of another computer");
     put(share, second, "of another set");
     sends[1].actions = ACTION_SEND_CABINET;
     assert_pass(&policy, "run1 send cabinet;");
-    assert_pass(&policy, ""); /* a cabinet is sent only one time */
+    assert_pass(&policy, ""); /* a cabinet is sent only once */
     assert_cabinet_has_log(share, third, "run1");
     assert_int_equal(files_in(share), 3);
     char *there = path_join(share, "run1.cab"), *text = scratch_read(there);
@@ -492,7 +494,7 @@ static void cabinets_are_sent(void **state)
     sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
     assert_pass(&policy, "run1 delete cabinet;");
     assert_true(entry_exists("run1", "report.xml"));
-    /* Later data get a separate cabinet, which has not been sent. */
+    /* Data that were written after the cabinet get another cabinet, which must be sent too. */
     put(root, "run1/log.csv", "late");
     assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");
     assert_cabinet_has_log(share, third, "run1");
@@ -504,8 +506,8 @@ static void cabinets_are_sent(void **state)
     memory_free(share);
 }
 
-/* A pass packs new files and is killed before it sends the cabinet: the next pass does not treat the cabinet as
-   sent. */
+/* If a pass packs new files and is killed before it sends the cabinet, the next pass must send it, although an earlier
+   cabinet was sent. */
 static void killed_before_a_second_cabinet_is_sent(void **state)
 {
     (void)state;

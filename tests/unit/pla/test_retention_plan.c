@@ -51,11 +51,11 @@ static void assert_deleted(const struct retained_folder *folders, size_t count, 
     }
 }
 
-/* A value equal to its limit is allowed; of equal folders, the older one is deleted. */
+/* A value that equals its limit is allowed. If two folders are equal, the older one is deleted. */
 static void limits(void **state)
 {
     (void)state;
-    /* N is the run that has just ended; its folder is kept. */
+    /* N is the folder of the run that has just ended, so it is kept. */
     const struct retained_folder three[] = {
         folder("A", 3, 3), folder("B", 2, 9), folder("C", 1, 1), {.name = "N", .started = NOW, .latest = true}};
     assert_deleted(three, 4, (struct retention_policy){.most_size = 7}, NO_DISK, "B", "AB");
@@ -70,8 +70,8 @@ static void limits(void **state)
     assert_deleted(two, 3, (struct retention_policy){0}, 0, "", "");
 }
 
-/* Files being written and the newest run are never deleted, even if the limits are exceeded; foreign files in a folder
-   prevent no step and do not count. */
+/* The folders of a running run and of the newest run are never deleted, even if the limits are exceeded. Foreign files
+   in a folder do not prevent any step, and their sizes do not count. */
 static void running_and_newest_are_never_deleted(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void assert_words(struct retained_folder f, const struct retention_policy
     memory_free(text);
 }
 
-/* The policy of the sets that ship with the system, over the life of a folder. */
+/* The actions of the built-in policy for a folder that becomes older and older. */
 static void built_in_policy_over_a_folder_lifetime(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void built_in_policy_over_a_folder_lifetime(void **state)
     assert_words(f, &built_in_policy, "create cabinet;delete data that is in it then;");
     f.data_files = 0;
     f.packed = true;
-    assert_words(f, &built_in_policy, ""); /* repeated passes keep the cabinet with the data */
+    assert_words(f, &built_in_policy, ""); /* the next pass keeps the cabinet, which contains the data */
     f.started = NOW - 55 * DAY;
     assert_words(f, &built_in_policy, "");
     f.started = NOW - 56 * DAY;
@@ -162,7 +162,7 @@ static void sending_precedes_deletion(void **state)
     assert_words(f, &policy, "delete cabinet;");
     f.sent = 8; /* sent to another destination */
     assert_words(f, &policy, "send cabinet;delete cabinet then;");
-    /* An earlier cabinet was sent; data that arrived later are in no cabinet that was sent. */
+    /* An earlier cabinet was sent, but no cabinet with the newer data. */
     struct retention_action all = {.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA | ACTION_SEND_CABINET |
                                               ACTION_DELETE_CABINET,
                                    .destination = 7};
@@ -179,7 +179,7 @@ static void sending_precedes_deletion(void **state)
     assert_words(f, &policy,
                  "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;delete report;"
                  "delete folder;");
-    /* Data of the newest run are deleted only if they are packed, and its cabinet only if it was sent. */
+    /* The data of the newest run are deleted only if a cabinet contains them, and its cabinet only if it was sent. */
     f.latest = true;
     assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
     a.actions = ACTION_DELETE_DATA | ACTION_DELETE_CABINET | ACTION_DELETE_REPORT;
@@ -189,8 +189,8 @@ static void sending_precedes_deletion(void **state)
     assert_words(f, &policy, "");
 }
 
-/* Separate actions have the same effect as one with all bits: if a cabinet is requested, only packed files are
-   deleted; if sending is requested, only sent ones. */
+/* Separate actions have the same effect as one action with all their bits. If one creates cabinets, only files in a
+   cabinet are deleted. If one sends cabinets, only cabinets that were sent are deleted. */
 static void separate_actions_wait_for_each_other(void **state)
 {
     (void)state;
@@ -202,24 +202,24 @@ static void separate_actions_wait_for_each_other(void **state)
     struct retained_folder f = folder("F", 0, 1);
     f.report_files = 1;
     assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
-    /* The cabinet exists, but may lack some of the data: each file is checked. */
+    /* The cabinet exists but may lack some of the data, so each file is checked before it is deleted. */
     f.packed = true;
     policy.action_count = 2;
     assert_words(f, &policy, "delete data that is in it;");
     f.packed = false;
     struct retention_action other_order[] = {{.actions = ACTION_DELETE_DATA}, {.actions = ACTION_CREATE_CABINET}};
     policy.actions = other_order;
-    assert_words(f, &policy, "create cabinet;"); /* the next pass deletes them */
-    other_order[1].age = 1;                      /* not old enough yet */
+    assert_words(f, &policy, "create cabinet;"); /* the next pass deletes the data */
+    other_order[1].age = 1;                      /* too early for the cabinet */
     assert_words(f, &policy, "delete data;");
-    one_each[2].destination = 0; /* not a share: this cabinet is the only copy */
+    one_each[2].destination = 0; /* SendCabTo is not a share, so the cabinet is the only copy */
     policy = (struct retention_policy){.actions = one_each + 2, .action_count = 2};
     f.packed = true;
     f.data_files = 0;
     assert_words(f, &policy, "");
 }
 
-/* Both conditions must hold. */
+/* A folder must have both the age and the size of an action. */
 static void action_needs_age_and_size(void **state)
 {
     (void)state;
@@ -263,12 +263,12 @@ static void memory_runs_out(void **state)
     }
 }
 
-/* ---- 200 runs over weeks, compared with a simple model ---- */
+/* ---- 200 runs in some weeks, compared with a simple model ---- */
 
 enum { RUNS = 200 };
 struct model_folder {
     bool there, data, report, cabinet;
-    uint64_t data_bytes, cabinet_bytes; /* a report has 1 MB */
+    uint64_t data_bytes, cabinet_bytes; /* sizes; a report always has 1 MB */
     uint64_t sent;
     int64_t started;
 };
@@ -304,7 +304,7 @@ static uint64_t model_total(const struct world *w, size_t *folders)
     return bytes;
 }
 
-/* Follows the specification literally: bit by bit, folder by folder. */
+/* Applies an action to a folder exactly as specified, bit by bit. */
 static void model_act(struct model_folder *f, const struct retention_action *a, bool newest, bool packs,
                       const struct retention_action *sends)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store when a file cannot be created, written, flushed, renamed or deleted, or when the process ends at that
-   point. Otherwise a commit could lose the old set or leave half of the new one, or a deleted set could reappear. */
+/* Changes of the store during which a file cannot be created, written, flushed, renamed or deleted, or the process
+   ends. An error here would lose the old set in a commit, leave half of the new one, or let a deleted set reappear. */
 #include "engine/pla/store.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/file_faults.h"
@@ -11,12 +11,12 @@
 #define XML_A "<DataCollectorSet><Description>a</Description></DataCollectorSet>"
 #define XML_B "<DataCollectorSet><Description>b, and longer</Description></DataCollectorSet>"
 #define NAME  "Faults"
-#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
+#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE, which only the simulated faults return */
 #define FULL  HRESULT_FROM_WIN32(ERROR_DISK_FULL)
 
 static char *folder;
 
-/* The set's files. */
+/* The contents of the set's files. */
 struct state {
     const char *xml; /* NULL: no set */
     uint32_t serial; /* serial number in the set's record; 0: no record */
@@ -73,7 +73,7 @@ static HRESULT do_put(void)
     return put_held("b");
 }
 
-/* Adopts a definition that was put into the namespace's folder. */
+/* Lets the store adopt a definition that was put into the namespace's folder. */
 static HRESULT do_adopt(void)
 {
     struct texts names = {0};
@@ -87,7 +87,7 @@ static const struct step {
     const char *name;
     HRESULT (*act)(void);
     struct state before, after;
-    bool dropped; /* the new definition is put into the namespace's folder first */
+    bool dropped; /* before `act`, the new definition is put into the namespace's folder */
 } steps[] = {
     {"modify", do_modify, {XML_A, 3, NULL}, {XML_B, 7, NULL}, false},
     {"create", do_create, {NULL, 0, NULL}, {XML_B, 7, NULL}, false},
@@ -144,7 +144,7 @@ static bool holds(const struct state *s)
     return same;
 }
 
-/* Asserts that a list contains the set once, or not. */
+/* Asserts that a list of sets contains the set once (if `there`), or not at all. */
 static void check_listed(bool there)
 {
     struct texts names = {0};
@@ -155,7 +155,7 @@ static void check_listed(bool there)
     texts_free(&names);
 }
 
-/* The supervisor's check removes the temporary files of killed writers. */
+/* Makes the supervisor's check, which removes temporary files of killed writers, and asserts that none are left. */
 static void check_nothing_torn(void)
 {
     struct stored_stamps stamps;
@@ -172,16 +172,16 @@ static void check_nothing_torn(void)
     memory_free(path);
 }
 
-/* A commit replaces two files. If the process ends in between, the new serial number is combined with the old
-   definition, and both files are complete. */
+/* A commit replaces two files. If the process ends in between, the set has the new serial number and the old
+   definition. Both files are complete. */
 static bool is_between(const struct step *s)
 {
     const struct state between = {s->before.xml, s->after.serial, s->before.held};
     return holds(&between);
 }
 
-/* Asserts that the set is in the old or the new state, and that the step succeeds now. Every access adopts a definition
-   that was put there by hand. `ended`: no operation after the fault was possible. */
+/* Asserts that the set is in the old or the new state, and that the step now succeeds. A definition that was copied by
+   hand may be adopted at any access. `ended` means that the process ended, or could do nothing after the fault. */
 static void check_after(const struct step *s, HRESULT hr, bool ended, const char *what)
 {
     const bool before = holds(&s->before), after = holds(&s->after);
@@ -199,7 +199,7 @@ static void check_after(const struct step *s, HRESULT hr, bool ended, const char
     check_nothing_torn();
 }
 
-/* Returns whether the step had at least n operations. */
+/* Runs the step with a fault at operation `n`. Returns false if the step has fewer operations. */
 static bool fault_at(const struct step *s, uint64_t n, int kind)
 {
     struct file_faults faults = {.at = n, .kind = kind, .hr = FAULT};
@@ -291,7 +291,7 @@ static void process_ends_at_each_operation(void **state)
 }
 
 #ifndef _WIN32
-/* A file size limit has the same effect as a disk without space. */
+/* A limit for the size of files has the same effect as a full disk. */
 static void disk_is_really_full(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static HRESULT watch_order(void *user, enum file_operation operation, const char
     if (operation == FILE_OPERATION_FLUSH && temporary)
         o->flushed = o->written;
     if (operation == FILE_OPERATION_RENAME) {
-        assert_true(o->flushed); /* otherwise a durable name could have contents that are not */
+        assert_true(o->flushed); /* after a power failure, the new name must not have incomplete contents */
         o->renamed = true;
         o->commits++;
     }
@@ -339,12 +339,12 @@ static HRESULT watch_order(void *user, enum file_operation operation, const char
     if (operation == FILE_OPERATION_FLUSH_FOLDER)
         o->renamed = false;
 #else
-    o->renamed = false; /* by a write-through handle */
+    o->renamed = false; /* the rename itself is written through */
 #endif
     return S_OK;
 }
 
-/* A successful commit survives a power failure. */
+/* A successful commit must survive a power failure. */
 static void committed_set_is_on_the_disk(void **state)
 {
     struct order order = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of sets: an error here would make two sets one, or write a file to the wrong place. */
+/* Names of sets. An error here would give two sets the same file, or write a file to the wrong place. */
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -36,7 +36,7 @@ static void split(void **state)
     assert_split("legacy\\\xC3\xBC{}[]()!&'+;=@^`~$%", "Legacy", "\xC3\xBC{}[]()!&'+;=@^`~$%");
 }
 
-/* The error names the invalid name and the reason. */
+/* The error must contain the invalid name and the reason. */
 static void invalid_names_are_rejected_with_the_reason(void **state)
 {
     static const char bad[] = "/:*?\"<>|\n\t\x1F\x7F";
@@ -89,11 +89,11 @@ static void names_are_escaped_in_file_names(void **state)
     assert_file("combo", "combo");
     assert_file("console", "console");
     assert_file("a:b/c\\d", "a%3Ab%2Fc%5Cd");
-    assert_file("\xC3\xBC", "%C3%9C"); /* a name in any case maps to one file */
+    assert_file("\xC3\xBC", "%C3%9C"); /* the case of letters makes no difference */
     assert_file("\xC3\x9C", "%C3%9C");
 }
 
-/* A file name can be converted back to the set name, so that a file that was copied in by hand is a set too. */
+/* A file's name can be converted back to the set's name, so that a user can copy a file into the store as a set. */
 static void file_names_are_reversible(void **state)
 {
     static const char *const names[] = {"CON", "A.", "M\xC3\x9CNCHEN \xE2\x82\xAC", "100%", "%41", " ", "~X", "LPT1.A"};
@@ -104,7 +104,7 @@ static void file_names_are_reversible(void **state)
         memory_free(name);
         memory_free(file);
     }
-    /* file names that OpenPLA never writes convert back and forth unchanged, and never to a NUL or invalid UTF-8 */
+    /* File names that OpenPLA never writes stay unchanged. The result must not contain a NUL or invalid UTF-8. */
     for (int i = 0; i < 4; i++) {
         static const char *const unknown[] = {"a%00b", "a%FF", "a%4", "%%~"};
         char *name = store_name_of_file(unknown[i]);
@@ -114,7 +114,7 @@ static void file_names_are_reversible(void **state)
     }
 }
 
-/* Long names remain distinct and fit every file system. */
+/* Two long names must get different file names, which must be short enough for every file system. */
 static void long_names(void **state)
 {
     char a[1001], b[1001];

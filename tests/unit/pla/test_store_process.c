@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store with several processes at the same time, and with processes that are killed while they write. */
+/* Several processes use the store at the same time, or are killed while they write. */
 #include "engine/base/clock.h"
 #include "engine/pla/store.h"
 #include "save_run.h"
@@ -9,7 +9,7 @@
 
 static char *folder;
 
-/* Fills a definition with a single letter, so that any mixture of two definitions is visible. */
+/* Fills a definition with a single letter, so that a mixture of two definitions can be detected. */
 static void fill(char *xml, char letter)
 {
     memset(xml, letter, XML_BYTES);
@@ -49,12 +49,12 @@ static int role_commit(const char *letter, int commits)
         if (!record.known)
             return 15;
         run_record_free(&record);
-        child_sleep(1); /* the lock is polled, not queued for: gives the others a chance */
+        child_sleep(1); /* gives other processes a chance, because waiting for the lock is not fair */
     }
     return 0;
 }
 
-/* Two servers make two hundred commits each: none fails, and no reader gets a partial set. */
+/* Two servers make two hundred commits each. No commit may fail, and no reader may get a partial set. */
 static void concurrent_writers(void **state)
 {
     struct process *a = child_start("commit", "a", "200"), *b = child_start("commit", "b", "200");
@@ -123,7 +123,7 @@ static void concurrent_creators(void **state)
     texts_free(&names);
 }
 
-/* A server that is killed during a commit leaves the old or the new set, and no lock. */
+/* If a server is killed during a commit, the set must be the old or the new one, and no lock may be left. */
 static void killed_writer(void **state)
 {
     static char xml[XML_BYTES + 1];
@@ -147,7 +147,7 @@ static void killed_writer(void **state)
         } while (!up);
         child_sleep(round * 3);
         child_kill(p, token);
-        /* A lock that was left would fail after ten seconds. */
+        /* If a lock was left, this call would fail after ten seconds. */
         assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
         assert_true(is_complete(stored, size));
         memory_free(stored);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Concurrent writes of several processes to one set's run record. */
+/* Several processes write the run record of one set at the same time. */
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -25,7 +25,8 @@ static HRESULT do_nothing(struct run_record *record, const void *hr)
     return *(const HRESULT *)hr;
 }
 
-/* A host process and a client change one set's record: no change may be lost, and no serial number used twice. */
+/* A set host process and a client may change the record of one set. No change may be lost, and no serial number may be
+   used twice. */
 static void run_records_are_updated(void **state)
 {
     struct run_record back;
@@ -43,7 +44,7 @@ static void run_records_are_updated(void **state)
     forget("Updated");
 }
 
-/* Concurrent actions while a change goes to the disk: writing the same record, or waiting. */
+/* While a change is in progress, the first `times` calls also change the record as another process would. */
 struct meddling {
     uint32_t times, calls;
 };
@@ -58,8 +59,8 @@ static HRESULT change_concurrently(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* Host processes that start in the same second must not wait for each other's flushes, and no write during that time
-   may be lost. */
+/* Set host processes that start in the same second must not wait until the others have flushed their files. No change
+   that is made during that time may be lost. */
 static void change_in_progress_does_not_block_others(void **state)
 {
     (void)state;

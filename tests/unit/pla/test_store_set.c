@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets in the store: an error here would lose a user's definition, or list a set that does not exist. */
+/* Sets in the store. An error here would lose a user's definition, or list a set that does not exist. */
 #include "engine/pla/store.h"
 #include "save_run.h"
 #include "tests/unit/scratch_folder.h"
@@ -33,7 +33,7 @@ static void assert_stored(const char *name, const char *expected)
     memory_free(xml);
 }
 
-/* Expects these names in the namespace, joined by '|', in list order. */
+/* Asserts that the namespace has these sets. `expected` has their names in the order of the list, joined by '|'. */
 static void assert_listed(const char *space, const char *expected)
 {
     struct texts names = {0};
@@ -49,7 +49,7 @@ static void assert_listed(const char *space, const char *expected)
     texts_free(&names);
 }
 
-/* Reading does not create a store. */
+/* If a program only reads, no store is created. */
 static void empty_store(void **state)
 {
     char *xml;
@@ -79,7 +79,7 @@ static void create_modify_delete(void **state)
     assert_stored("DISK", XML_A);
     save("DISK", STORE_MODIFY, XML_B, S_OK);
     assert_stored("Disk", XML_B);
-    assert_listed("Service", "DISK"); /* the spelling of the last commit */
+    assert_listed("Service", "DISK"); /* the list has the name as in the last commit */
     save("Disk", STORE_CREATE_OR_MODIFY, XML_A, S_OK);
     assert_listed("service", "Disk");
     assert_listed("Session", "");
@@ -92,7 +92,7 @@ static void create_modify_delete(void **state)
     save("Disk", STORE_MODIFY, XML_A, PLA_E_DCS_NOT_FOUND);
 }
 
-/* The XML is returned byte for byte, even if it looks like our own line, or is empty. */
+/* The XML must be returned byte for byte, even if it is empty or looks like the name line that OpenPLA adds. */
 static void xml_is_kept_exactly(void **state)
 {
     static const char *const texts[] = {"", "\n", "x\n<?openpla-set name=\"other\"?>\n", "<?openpla-set name=\"?>",
@@ -106,7 +106,7 @@ static void xml_is_kept_exactly(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "exact"), S_OK);
 }
 
-/* Every name that Windows accepts is kept, even if the file system does not support it. */
+/* A set can have any name that Windows accepts, even if the file system does not support it. */
 static void unusual_names(void **state)
 {
     char longest[601];
@@ -152,7 +152,7 @@ static void unusual_names(void **state)
     assert_listed("Service", "");
 }
 
-/* All cases of a name are one set, also in non-ASCII scripts. */
+/* Names that differ only in case mean the same set, also in scripts other than Latin. */
 static void case_of_names(void **state)
 {
     (void)state;
@@ -163,26 +163,26 @@ static void case_of_names(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "\xC3\xBC\xD0\xAF"), S_OK);
 }
 
-/* Two names that look alike are two sets on every file system. A file system that normalises names, or that knows more
-   case pairs than OpenPLA, would store both in one file, and the second commit would replace the first set. */
+/* Two names that look alike must be two sets on every file system. Some file systems normalise names or know more case
+   pairs than OpenPLA. They would store both sets in one file, and the second commit would replace the first set. */
 static void names_that_look_alike_are_two_sets(void **state)
 {
     static const char *const alike[][2] = {
         {"\xC3\x84", "A\xCC\x88"},                  /* A with diaeresis, composed and decomposed */
         {"\xE2\x84\xAB", "\xC3\x85"},               /* Angstrom sign; A with ring */
-        {"\xC4\xB0", "i"},                          /* dotted capital I, whose small letter i is in Turkish */
+        {"\xC4\xB0", "i"},                          /* dotted capital I, which is the capital of i in Turkish */
         {"\xC3\x9F", "ss"},                         /* sharp s, whose capital form is SS */
-        {"\xEF\xBC\xA1", "\xEF\xBD\x81"},           /* full-width A and a: a case pair for some file systems */
+        {"\xEF\xBC\xA1", "\xEF\xBD\x81"},           /* full-width A and a, a case pair in some file systems */
         {"\xD5\xA1", "\xD4\xB1"},                   /* Armenian ayb, small and capital */
-        {"a\xCC\xA7\xCC\x81", "a\xCC\x81\xCC\xA7"}, /* marks in another order */
+        {"a\xCC\xA7\xCC\x81", "a\xCC\x81\xCC\xA7"}, /* the same combining marks in another order */
         {"\xED\x95\x9C", "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"}, /* a Hangul syllable and its letters */
-        {"%C3%84", "\xC3\x84"},                                   /* the file name of the second */
+        {"%C3%84", "\xC3\x84"},                                   /* the first is the file name of the second */
     };
     (void)state;
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
         char *first = store_file_name(alike[i][0]), *second = store_file_name(alike[i][1]);
         for (const char *c = first; *c; c++)
-            assert_true(*c >= 0x20 && *c < 0x7F); /* nothing that a file system could normalise */
+            assert_true(*c >= 0x20 && *c < 0x7F); /* only characters that no file system normalises */
         assert_false(text_equal_nocase(first, second));
         save(alike[i][0], STORE_CREATE, XML_A, S_OK);
         save(alike[i][1], STORE_CREATE, XML_B, S_OK);
@@ -196,7 +196,7 @@ static void names_that_look_alike_are_two_sets(void **state)
     }
 }
 
-/* A definition that is copied into the folder by hand is a separate set, named after its file in any case, and replaces
+/* A definition that a user copies into the folder becomes a set. Its name is the file's name, in any case. It replaces
    an existing set with that name. */
 static void copied_definitions_are_adopted(void **state)
 {
@@ -207,7 +207,7 @@ static void copied_definitions_are_adopted(void **state)
     char *text = scratch_read(mine);
     assert_int_equal(file_store(copy, text, strlen(text)), S_OK);
     assert_int_equal(file_store(other, "x", 1), S_OK);
-    assert_listed("Service", "copy.|Mine"); /* the copied XML contains another name */
+    assert_listed("Service", "copy.|Mine"); /* the set has the file's name, not the name in the copied XML */
     assert_stored("copy.", XML_A);
     assert_int_equal(file_store(copy, XML_B, strlen(XML_B)), S_OK);
     assert_listed("Service", "Copy.|Mine");
@@ -216,7 +216,7 @@ static void copied_definitions_are_adopted(void **state)
     memory_free(copy);
     copy = path_join(space, "copy%2E.xml");
     assert_int_equal(file_store(copy, XML_A, strlen(XML_A)), S_OK);
-    assert_stored("copy.", XML_A); /* also without a list first */
+    assert_stored("copy.", XML_A); /* the file is adopted even if the sets are not listed before */
     assert_int_equal(store_delete(&caller_self, "Service", "copy."), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "mine"), S_OK);
     memory_free(text);
@@ -226,8 +226,8 @@ static void copied_definitions_are_adopted(void **state)
     memory_free(space);
 }
 
-/* If the store is checked while a user copies a definition into its folder, the incomplete file must not be adopted,
-   which would lose the rest. */
+/* The store may be checked while a user copies a definition into its folder. If it adopted the incomplete file, the
+   rest would be lost. */
 static void incomplete_copies_are_not_adopted(void **state)
 {
     const size_t half = strlen(XML_A) / 2;
@@ -248,7 +248,7 @@ static void incomplete_copies_are_not_adopted(void **state)
     memory_free(space);
 }
 
-/* Files of an older version, which kept all sets in one folder. */
+/* An older version of OpenPLA had the files of all sets in one folder. */
 static void store_with_one_folder_is_converted(void **state)
 {
     char *space = path_join(folder, "sets/Service");
@@ -279,8 +279,8 @@ static void store_with_one_folder_is_converted(void **state)
     memory_free(space);
 }
 
-/* A long name with characters that file names cannot contain gets a shortened file name: the set must be found
-   nevertheless. */
+/* If a name is long and has characters that file names cannot contain, the file name is shortened. The set must still
+   be found. */
 static void long_name_in_a_store_with_one_folder_is_found(void **state)
 {
     static const char letter[] = "\xD0\x96", end[] = "\n<?openpla-set name=\"";
@@ -312,7 +312,7 @@ static void assert_same_text(const char *a, const char *b)
     assert_string_equal(a, b);
 }
 
-/* A run's results are stored for the next one: serial number, files, and the reason for its end. */
+/* The record of a run is stored for the next run. It contains the serial number, the files, and why the run ended. */
 static void run_records(void **state)
 {
     struct run_record record = {.known = true, .serial_number = 4294967295u, .last_result = PLA_E_NO_MIN_DISK}, back;
@@ -342,10 +342,10 @@ static void run_records(void **state)
     for (int i = 0; i < 3; i++)
         assert_same_text(back.latest_files.items[i], record.latest_files.items[i]);
     run_record_free(&back);
-    assert_stored("Run", XML_A); /* a run never touches the definition */
+    assert_stored("Run", XML_A); /* a run never changes the definition */
     save("Run", STORE_MODIFY, XML_B, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
-    assert_true(back.known); /* and a commit never changes the run record */
+    assert_true(back.known); /* a commit never changes the run record */
     run_record_free(&back);
     record.last_message = NULL;
     record.latest_location = NULL;
@@ -358,12 +358,12 @@ static void run_records(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
     save("Run", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "run", &back), S_OK);
-    assert_false(back.known); /* a new set with an old name starts with an empty record */
+    assert_false(back.known); /* a new set has no record, even if a deleted set had the same name */
     assert_int_equal(store_delete(&caller_self, "Service", "run"), S_OK);
 }
 
-/* A corrupt record is reported with its path, and its values are not used; additions by a later version are not
-   corruption. */
+/* If a record is corrupt, an error reports its path, and its values are not used. Lines that a newer version has added
+   are not corruption. */
 static void run_record_files(void **state)
 {
     static const struct {
@@ -410,7 +410,7 @@ static void run_record_files(void **state)
     }
     assert_int_equal(file_store(path, "openpla-run 1\nserial-number 7\n\0serial-number 8\n", 48), S_OK);
     assert_int_equal(store_load_run("Service", "damaged", &record), invalid);
-    /* left by an interrupted deletion: not used for a new set with that name */
+    /* a record that an interrupted deletion has left is not used for a new set with the same name */
     save("damaged", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(store_load_run("Service", "damaged", &record), S_OK);
     assert_false(record.known);
@@ -420,7 +420,8 @@ static void run_record_files(void **state)
     memory_free(lock_path);
 }
 
-/* Deleting a set leaves none of its files. The next writer removes files of a killed writer, and no others. */
+/* When a set is deleted, all its files are removed. The next writer removes the temporary files of a killed writer, but
+   no other files. */
 static void delete_leaves_nothing(void **state)
 {
     char *lock_path = store_run_lock_path("Service", "Gone"), *place = path_folder(lock_path);
@@ -454,7 +455,7 @@ static void delete_leaves_nothing(void **state)
     assert_int_equal(files.count, 1);
     assert_string_equal(files.items[0], "~notes.tmp");
     texts_free(&files);
-    /* a run that is in progress keeps its lock, so that the set cannot run twice */
+    /* if a set is deleted while it runs, its lock remains, so that it cannot run twice */
     save("Gone", STORE_CREATE, XML_A, S_OK);
     assert_int_equal(file_lock_take(lock_path, 0, &lock), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "gone"), S_OK);
@@ -466,7 +467,7 @@ static void delete_leaves_nothing(void **state)
     memory_free(place);
 }
 
-/* The definition's path is a nonempty folder: the error names it, and nothing is changed. */
+/* If the definition's path is a folder with files, the error must name it, and nothing may change. */
 static void failed_save_leaves_the_old_set(void **state)
 {
     char *path = store_definition_path("Service", "blocked"), *place = path_folder(path);
@@ -483,7 +484,7 @@ static void failed_save_leaves_the_old_set(void **state)
     texts_free(&names);
     assert_listed("Service", "");
     folder_delete(inside);
-    /* an empty folder is replaced */
+    /* if the folder is empty, the definition replaces it */
     assert_int_equal(store_save(&caller_self, "Service", "Blocked", STORE_CREATE_OR_MODIFY, XML_A, 5, NULL, NULL),
                      S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "Blocked"), S_OK);
@@ -500,7 +501,7 @@ static HRESULT number_seven(struct run_record *record, const void *user)
     return S_OK;
 }
 
-/* A rejected commit that also sets a serial number returns an error, and the existing set keeps its run record. */
+/* If a commit that also sets the serial number is rejected, the set's run record must not change. */
 static void rejected_commits_leave_the_run_record_unchanged(void **state)
 {
     struct run_record record = {.serial_number = 3};
@@ -527,7 +528,7 @@ static void rejected_commits_leave_the_run_record_unchanged(void **state)
     memory_free(path);
 }
 
-/* A watcher of the store gets the names of changed sets, or that the changes are unknown. */
+/* A program that watches the store gets the names of the changed sets, or S_FALSE if the changes are unknown. */
 static void changes_are_reported_by_name(void **state)
 {
     struct store_mark mark = {0};
@@ -535,7 +536,7 @@ static void changes_are_reported_by_name(void **state)
     struct run_record record = {.serial_number = 1};
     (void)state;
     save("First", STORE_CREATE, XML_A, S_OK);
-    assert_int_equal(store_changes("Service", &mark, &names), S_FALSE); /* earlier changes are unknown */
+    assert_int_equal(store_changes("Service", &mark, &names), S_FALSE); /* changes before the first call are unknown */
     assert_int_equal(store_changes("Service", &mark, &names), S_OK);
     assert_int_equal(names.count, 0);
     save("Second%", STORE_CREATE, XML_A, S_OK);
@@ -551,7 +552,7 @@ static void changes_are_reported_by_name(void **state)
     save(long_name, STORE_CREATE, XML_B, S_OK);
     int commits = 0;
     assert_int_equal(store_changes("Service", &mark, &names), S_OK);
-    for (HRESULT hr = S_OK; hr == S_OK && commits < 10000; commits++) { /* the change list is limited */
+    for (HRESULT hr = S_OK; hr == S_OK && commits < 10000; commits++) { /* until the change list is full */
         save(long_name, STORE_MODIFY, XML_B, S_OK);
         hr = store_changes("Service", &mark, &names);
         assert_true(hr == S_FALSE || names.count == 1);
@@ -598,7 +599,8 @@ static HRESULT step_save_run(void)
     return save_run("Service", "Memory", &record);
 }
 
-/* On a full disk, a failed start must not look like a run whose host process was killed. */
+/* Even on a full disk, the end of a run must be recorded. Otherwise a failed start would look like a run whose set host
+   process was killed. */
 static void end_of_a_run_needs_no_space(void **state)
 {
     struct run_record record = {.serial_number = 7, .running = true}, read;
@@ -619,7 +621,8 @@ static void end_of_a_run_needs_no_space(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "Ended"), S_OK);
 }
 
-/* An invalid registration must not be taken for the set's host process, which would be waited for or terminated. */
+/* The process in an invalid registration must not be used as the set host process: callers would wait for it or
+   terminate it. */
 static void only_a_complete_line_names_a_host(void **state)
 {
     static const char whole[] =
@@ -697,8 +700,8 @@ static HRESULT step_delete(void)
     return store_delete(&caller_self, "Service", "Memory");
 }
 
-/* Makes every allocation of a step fail in turn. A step may succeed without one, but then its result must be right,
-   which the step checks. Returns the result of the last call, without a failure. */
+/* Repeats a step and lets each of its allocations fail in turn. A step may succeed although one failed; its result must
+   then be right, which `check` tests. Returns the result of the last run, in which no allocation failed. */
 static HRESULT fail_each(const char *name, step_function *step, void (*check)(HRESULT))
 {
     for (uint64_t n = 1;; n++) {
@@ -730,7 +733,7 @@ static void check_saved(HRESULT hr)
 static void check_set_exists(HRESULT hr)
 {
     struct run_record record;
-    if (SUCCEEDED(hr)) { /* created again for the next attempt */
+    if (SUCCEEDED(hr)) { /* the set was deleted, so the next attempt needs a new one */
         save("Memory", STORE_CREATE, XML_A, S_OK);
         assert_int_equal(step_save_run(), S_OK);
         return;
@@ -750,7 +753,7 @@ static HRESULT step_read_changes(void)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Puts a definition directly into the namespace's folder; the next check adopts it. */
+/* Puts a definition directly into the namespace's folder, so that the next check adopts it. */
 static void drop(HRESULT looked)
 {
     char *dropped = path_join(folder, "sets/Service/dropped.xml");
@@ -766,7 +769,7 @@ static HRESULT step_create(void)
     return hr == PLA_E_DCS_ALREADY_EXISTS ? S_OK : SUCCEEDED(hr) ? E_UNEXPECTED : hr;
 }
 
-/* Whichever allocation fails, the result is "out of memory", and the store is in the old or the new state. */
+/* If an allocation fails, the only possible error is "out of memory". The store must be in the old or the new state. */
 static void out_of_memory(void **state)
 {
     static const struct {
@@ -794,8 +797,8 @@ static void out_of_memory(void **state)
     assert_int_equal(store_delete(&caller_self, "Service", "Second"), S_OK);
 }
 
-/* Measures the allocations of each operation, because every file that is listed or loaded needs some, and times are
-   unreliable. */
+/* Counts the allocations of each operation. This is a measure of its work, because each file that is listed or loaded
+   needs some. Times would be unreliable. */
 static void work_of_one(uint64_t work[5])
 {
     struct stored_sets one;
@@ -823,10 +826,10 @@ static void work_of_one(uint64_t work[5])
     texts_free(&names);
 }
 
-/* Otherwise each commit would take longer with thousands of sets. */
+/* An operation on one set must not need more work if there are thousands of other sets. */
 static void one_set_costs_the_same_among_many(void **state)
 {
-    /* One allocation per other set would exceed this limit. */
+    /* MORE is exceeded if an operation needs an allocation for each other set. */
     enum { OTHERS = 200, MORE = OTHERS / 2 };
     static const char *const what[5] = {"creating", "changing", "learning of a change", "listing one", "deleting"};
     uint64_t alone[5], among[5];

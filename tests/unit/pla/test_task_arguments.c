@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A task's arguments: how a pattern becomes arguments, so that none is added, lost or changed. */
+/* A task's arguments. When a pattern is expanded, no argument may be added, lost or changed. */
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
 #include "engine/pla/task.h"
@@ -23,7 +23,7 @@ static char *expand(const char *pattern, const struct task_variable *v, size_t c
     return line;
 }
 
-/* Returns the arguments of a command line as programs get them, each in brackets. */
+/* Splits a command line into the arguments that a program gets. Returns each in brackets. */
 static char *bracket_arguments(const char *line)
 {
     struct texts all = {0};
@@ -60,7 +60,7 @@ static void assert_expansion(const char *pattern, const struct task_variable *v,
     memory_free(line);
 }
 
-/* {a} is replaced by the value. */
+/* Asserts the expansion of a pattern whose variable {a} has this value. */
 static void assert_value_expansion(const char *pattern, const char *value, const char *wanted)
 {
     assert_expansion(pattern, &(struct task_variable){.name = "a", .text = value}, 1, wanted);
@@ -120,7 +120,7 @@ static void variables_are_found_in_both_spellings_and_once(void **state)
     assert_expansion("  x  ", v, 2, "[x]");
 }
 
-/* A user's own quotes keep their meaning. */
+/* Quotes that a user has written keep their meaning. */
 static void other_text_is_unchanged(void **state)
 {
     static const char *const lines[][2] = {
@@ -137,7 +137,7 @@ static void other_text_is_unchanged(void **state)
     memory_free(line);
 }
 
-/* A set's XML may contain megabytes of arguments, whose expansion would take minutes. */
+/* A set's XML may contain megabytes of arguments. Expanding them would take minutes. */
 static void overlong_arguments_are_rejected(void **state)
 {
     const size_t length = 4 * 32767 + 1;

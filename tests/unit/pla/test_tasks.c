@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks in the store: valid definitions, and starts as the definition specifies. This program starts itself as a
-   task. */
+/* Tasks in the store. A definition must be valid, and a task must be started as its definition specifies. The tasks
+   start this test program. */
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
 #include "engine/base/thread.h"
@@ -26,7 +26,7 @@ static int write_arguments(int argc, char **argv)
     return FAILED(hr) ? 8 : 3;
 }
 
-/* Waits longer than any test, but not forever, because the process may be left behind. */
+/* Waits longer than any test. It does not wait forever, because the process may still exist after the tests. */
 static int stay(void)
 {
     child_sleep(CHILD_PATIENCE);
@@ -244,7 +244,7 @@ static void task_that_cannot_start_is_reported_with_the_reason(void **state)
     assert_int_equal(file_store(path, "<Task>", 6), S_OK);
     fails_as("odd", OPENPLA_E_MALFORMED_XML, "odd.xml");
     struct texts names = {0};
-    assert_int_equal(task_store_list(&names), S_OK); /* a corrupt task hides no other, and can be removed */
+    assert_int_equal(task_store_list(&names), S_OK); /* even the corrupt task is listed and can be removed */
     assert_int_equal(names.count, 1);
     texts_free(&names);
     assert_int_equal(task_store_remove("odd"), S_OK);
@@ -280,7 +280,7 @@ static void wait_for_a_hung_task_is_limited(void **state)
     assert_int_equal(task_store_remove("hang"), S_OK);
 }
 
-/* Alerts start their tasks from separate threads: each must get its own arguments. */
+/* Alerts start their tasks from separate threads. Each task must get the arguments of the alert that started it. */
 #define STARTERS 4
 #define STARTS   12
 
