@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* File systems that cannot rename without replacing, or that do not support links; the test is linked with
-   --wrap=renameat2 and --wrap=linkat. */
+/* Simulates file systems that always replace an existing file when they rename one, or that do not support links. The
+   test must be linked with --wrap=renameat2 and --wrap=linkat. */
 #ifndef OPENPLA_TESTS_RENAME_WAYS_H
 #define OPENPLA_TESTS_RENAME_WAYS_H
 
@@ -9,7 +9,7 @@
 
 enum rename_way { WAY_RENAME, WAY_LINK, WAY_NAME, WAYS };
 #ifndef _WIN32
-static enum rename_way rename_way;            /* the first way that this file system supports */
+static enum rename_way rename_way;            /* the first of the ways that the simulated file system supports */
 static void (*rename_tried)(enum rename_way); /* called before the first two ways; NULL: no call */
 
 int __real_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);

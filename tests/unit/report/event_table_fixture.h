@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A schema's EventTable that gets events from a test, and its output as lines. */
+/* A test creates an EventTable of a schema, adds events to it, and gets its output as lines. */
 #ifndef OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 #define OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 
@@ -8,7 +8,7 @@
 #include "tests/unit/report/report_lines.h"
 #include "tests/unit/scratch_folder.h"
 
-/* The GUIDs of the two event classes, as columns name them. */
+/* The GUIDs of the two event classes, in the form that columns use. */
 #define CLASS_A "{11111111-2222-3333-4444-555555555555}"
 #define CLASS_B "{AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE}"
 #define COLUMN(name, attributes, field, class, id, more)                                                               \
@@ -24,7 +24,7 @@ struct made_event {
     uint32_t kernel, user;
     uint32_t size;
     const char *name;
-    bool cut, unknown; /* the data are truncated; no schema for the class exists */
+    bool cut, unknown; /* the data are truncated; the event's schema is not known */
 };
 
 static char size_name[] = "Size", ratio_name[] = "Ratio", address_name[] = "Address", port_name[] = "Port",
@@ -59,7 +59,7 @@ struct table_fixture {
     struct report_table_make make;
     struct report_table table;
     HRESULT created;
-    bool stopped; /* the waiting caller has cancelled */
+    bool stopped; /* the caller wants to cancel */
 };
 
 /* Creates the table from its XML; the result of event_table_create is in `created`. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A replacement for report_document.c that stores tables as lines, and checks that callers follow its rules. */
+/* Replaces report_document.c. Stores tables as lines, and checks that callers follow the rules of report_document.h. */
 #ifndef OPENPLA_TEST_REPORT_LINES_H
 #define OPENPLA_TEST_REPORT_LINES_H
 
 #include "engine/report/make/report_tables.h"
 
-/* Zero-initialise it. One line per row, each cell followed by |; a sub-table inside its row in [ ], each of its rows
-   followed by ;; the footer after =. Aborts if a row lacks a column's cell, or if an element is not ended. */
+/* Must be initialized with zeros. Each row is a line, and '|' follows each cell. A sub-table is inside its row, between
+   '[' and ']', and ';' follows each of its rows. '=' precedes the footer. Aborts if a row does not have a cell for each
+   column, or if an element is not ended. */
 struct report_document {
     struct text_buffer lines;
     const struct report_table_head *heads[REPORT_DEEPEST];

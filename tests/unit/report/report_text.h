@@ -5,7 +5,7 @@
 
 #include "tests/unit/scratch_folder.h"
 
-/* Writes a file with this name and these bytes; returns its path from memory_alloc. */
+/* Writes a file with this name and these bytes. Returns its path, which is from memory_alloc. */
 static inline char *report_file(const char *folder, const char *name, const void *bytes, size_t size)
 {
     struct file *file = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of copied logs: the assignment of counters to columns if several have the same name, and its cost. */
+/* The columns of copied logs: how counters with the same name are assigned to columns, and what this costs. */
 #include "engine/base/file.h"
 #include "engine/logs/counter_names.h"
 #include "engine/report/columns.h"
@@ -62,8 +62,8 @@ static void close_logs(struct copied *c)
     inputs_close(&c->inputs);
 }
 
-/* Each column keeps its values; a log with more of them adds columns behind, one with fewer leaves the last ones out.
- */
+/* Columns with the same name keep their order. If a log has more of them, columns are added at the end. If it has
+   fewer, the last ones have no values. */
 static void equal_names_keep_their_order(void **state)
 {
     (void)state;
@@ -105,8 +105,8 @@ static uint64_t comparisons_of(unsigned count)
     return comparisons;
 }
 
-/* A server's log has tens of thousands of columns, and equal names once took minutes: sixteen times as many columns may
-   cost sixteen times as much, but not 256 times. */
+/* The log of a server has tens of thousands of columns, and equal names once took minutes. Sixteen times as many
+   columns may take sixteen times as long, but not 256 times. */
 static void cost_grows_linearly_with_equal_names(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static bool matches(const struct counter_names *names, const char *pattern, cons
     return found;
 }
 
-/* A script with English names must also copy from a German log, and the reverse. */
+/* A script with English names must also work with a German log, and a script with German names with an English log. */
 static void patterns_match_in_either_language(void **state)
 {
     const struct log_counter german = {.object = "Prozessor",

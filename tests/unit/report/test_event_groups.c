@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums by key must equal those of the events, for any number of keys and any amount of memory, and rows must be in
-   order. Otherwise a report could name the wrong process as the one that wrote most. */
+/* The sum of each key must be right for any number of keys and any amount of memory, and rows must be in order.
+   Otherwise a report could show the wrong process as the one that wrote most. */
 #include "engine/report/events/event_sink.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -16,7 +16,8 @@ HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
 
 enum { SUMS = 2 };
 
-/* Adds event i. Its key is one of `keys`, in no particular order; it adds i and, for every other event, i / 2. */
+/* Adds event i, with one of `keys` different keys, in no particular order. Its first value is i. Every other event also
+   has a second value, i / 2. */
 static HRESULT add_event(struct event_groups *g, unsigned i, unsigned keys)
 {
     char key[40], first[40];
@@ -79,7 +80,7 @@ static void sums_are_exact_in_any_memory(void **state)
     check_groups(1u << 20, 30000, 30000);
 }
 
-/* Many times more keys than fit into memory: each occurs once. */
+/* Even if there are many times more keys than fit into memory, each must occur only once. */
 static void more_keys_than_fit_occur_once(void **state)
 {
     struct event_groups *g;

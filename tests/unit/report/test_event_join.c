@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins of events end when the user stops them, when the disk is full, and when all events have the same value. */
+/* A join of events must end when the user stops it, when the disk is full, or if all events have the same value. */
 #include "engine/report/events/event_sink.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -30,7 +30,7 @@ static HRESULT count_call(void *context)
     return ++s->asked == s->stop_at ? HRESULT_FROM_WIN32(ERROR_CANCELLED) : S_OK;
 }
 
-/* Adds event i to each side, with the value i % values. */
+/* Adds `count` events to each side. Event i has the value i % values. */
 static HRESULT add_both(struct event_join *j, unsigned count, unsigned values)
 {
     HRESULT hr = S_OK;
@@ -57,7 +57,7 @@ static void pairs_beyond_the_limit_are_counted(void **state)
     event_join_free(j);
 }
 
-/* A join of two sides without a common value produces no pair, and can be stopped whatever its length. */
+/* If the two sides have no value in common, a join returns no pair. The user must still be able to stop it. */
 static void join_without_pairs_can_be_stopped(void **state)
 {
     struct event_join *j;

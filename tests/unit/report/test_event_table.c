@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event tables show the events' values: each attribute of a schema's columns, joins, transactions and sub-tables. An
-   error would show wrong numbers in a report. */
+/* The values in event tables. Tests each attribute of a schema's columns, joins, transactions and sub-tables. An error
+   here would cause wrong numbers in a report. */
 #include "tests/unit/report/event_table_fixture.h"
 
 /* Creates the table from these events, and compares its lines with the expected ones. */
@@ -25,7 +25,7 @@ static void expect(const char *table, const struct made_event *events, size_t co
 }
 #define COUNT(events) (sizeof(events) / sizeof *(events))
 
-/* Process and bytes: process 4 wrote 100, then process 8 wrote 50, then process 4 wrote 300. */
+/* Class A: process 4 wrote 100 bytes, then process 8 wrote 50, then process 4 wrote 300. */
 static const struct made_event writes[] = {
     {.class = 'A', .opcode = 11, .version = 3, .process = 4, .thread = 40, .ms = 1000, .size = 100, .name = "one"},
     {.class = 'A', .opcode = 11, .version = 3, .process = 8, .thread = 80, .ms = 2000, .size = 50, .name = "two"},
@@ -124,7 +124,7 @@ static void rows_are_sorted_by_value(void **state)
            writes, COUNT(writes), "100|\n50|\n300|\n=150|\n", NULL);
 }
 
-/* Columns of two event classes of one event provider form one table: reads and writes by process. */
+/* One table can have columns of two kinds of event, such as reads and writes, and group both by process. */
 static void event_kinds_are_grouped_together(void **state)
 {
     static const struct made_event both[] = {
@@ -234,7 +234,7 @@ static void values_that_do_not_fit_are_reported(void **state)
     (void)state;
     expect(of_name, broken, COUNT(broken), "whole|\n", "2 events could not be decoded");
     expect(of_name, broken, COUNT(broken), "whole|\n", "a version other than 3, such as 2");
-    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* the first event may be an unknown one */
+    expect(of_name, broken + 1, 1, "", "1 events could not be decoded"); /* here the first event cannot be decoded */
     expect(of_name, broken, 0, "", "the traces contain no event 11 of " CLASS_A);
     expect("<EventTable name='t'>" COLUMN("pid", "", "sys:PID", CLASS_A, "11", "")
                COLUMN("none", "", "Nothing", CLASS_A, "11", "") "</EventTable>",
@@ -267,7 +267,7 @@ static const char many_table[] =
                "aggregate='total'") "<SubTable>" COLUMN("size", "", "Size", CLASS_A, "11", "")
             COLUMN("name", "", "Name", CLASS_A, "11", "") "</SubTable></EventTable>";
 
-/* Columns of more event kinds than a table supports: the schema's reader accepts any number of types. */
+/* A table supports only a limited number of kinds of event, but the reader of schemas accepts any number. */
 static void invalid_table_does_not_affect_others(void **state)
 {
     struct table_fixture f;
@@ -291,7 +291,7 @@ static void invalid_table_does_not_affect_others(void **state)
     table_close(&f);
 }
 
-/* The rows are the same with any amount of memory. */
+/* The rows must be the same with any amount of memory. */
 static void memory_limit_changes_no_row(void **state)
 {
     static const size_t memories[] = {1u << 16, 64u << 20};
@@ -314,7 +314,7 @@ static void memory_limit_changes_no_row(void **state)
     memory_free(lines[1]);
 }
 
-/* Events for tables of all kinds: groups, pairs, begins and ends. */
+/* Adds events that tables of all kinds can use: for groups, pairs, begins and ends. */
 static HRESULT feed_all_kinds(struct table_fixture *f)
 {
     HRESULT hr = S_OK;

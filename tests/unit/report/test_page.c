@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Report pages show the whole content safely, even hostile content, in a size that browsers can open. */
+/* Report pages must show all content safely, even hostile content, and must not be too large for browsers. */
 #include "engine/report/page.h"
 #include "engine/report/page/page_parts.h"
 #include "engine/report/page_unit.h"
@@ -57,8 +57,7 @@ static size_t times(const char *text, const char *part)
 
 /* ---- a page loads and executes nothing ---- */
 
-/* Skips a name and a quoted value that are allowed to follow; fails the test for anything that must not be in a
-   page. */
+/* Skips an attribute: its name and a quoted value. Fails the test if a page must not contain it. */
 static const char *check_attribute(const char *at)
 {
     const size_t length = strcspn(at, "= >/\n");
@@ -114,7 +113,7 @@ static void check_page(const char *text)
     assert_null(strstr(text, "@import"));
 }
 
-/* Text as written in XML, and as the page must show it. */
+/* Strings in the XML of a report, and how the page must contain them. */
 static const char *const hostile[][2] = {
     {"&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;script&gt;alert(1)&lt;/script&gt;"},
     {"&quot;&gt;&lt;img src=x onerror=alert(2)&gt;", "\"&gt;&lt;img src=x onerror=alert(2)&gt;"},
@@ -219,7 +218,7 @@ static void test_a_page_of_a_large_report_is_limited_and_states_its_omissions(vo
     }
     assert_int_equal(times(text, " of 20000 rows; all rows are in the report document."), TABLES);
     assert_int_equal(times(text, ">the last<"), 1);
-    /* The stated numbers must be the displayed ones. */
+    /* The number of rows in the note must be the number of rows in the page. */
     const char *stated = strstr(text, ">The first ");
     assert_non_null(stated);
     assert_int_equal(strtoul(stated + 11, NULL, 10) * TABLES, times(text, ">row "));
@@ -227,7 +226,7 @@ static void test_a_page_of_a_large_report_is_limited_and_states_its_omissions(vo
     end(&f);
 }
 
-/* Readers see immediately which row has the greatest value, and by how much. */
+/* Bars let readers see immediately which row has the greatest value, and how much greater it is. */
 static void test_a_sorted_column_has_bars(void **state)
 {
     struct fixture f;
@@ -249,7 +248,7 @@ static void test_a_sorted_column_has_bars(void **state)
     end(&f);
 }
 
-/* A user's style sheet that reads all text of a report again and again must not block a run. */
+/* If a user's style sheet reads all text of a report again and again, it must not block the run. */
 static void test_endless_style_sheet_is_stopped(void **state)
 {
     static const char sheet[] = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
@@ -284,7 +283,8 @@ static void test_endless_style_sheet_is_stopped(void **state)
     "<xsl:template match='/'><xsl:variable name='all' select='//Data'/><xsl:value-of select=\"" select                 \
     "\"/></xsl:template></xsl:stylesheet>"
 
-/* Applies a user's style sheet to a large report, with the given `stop` callback. */
+/* Creates a page with a user's style sheet and this `stop` callback. Sets `text` to the page, or to NULL if this
+   fails. */
 static HRESULT make_by(struct fixture *f, const char *sheet, bool (*stop)(void *context), void *context, char **text)
 {
     char *folder = path_folder(f->output), *mine = path_join(folder, "mine.xsl");
@@ -309,7 +309,7 @@ static bool stop_after(void *context)
     return ++s->asked > s->most && s->most;
 }
 
-/* Comparing each pair of 100,000 nodes would take minutes. */
+/* If each pair of 100,000 nodes was compared, this would take minutes. */
 static void test_lists_in_sheets_are_compared_by_hashing(void **state)
 {
     struct fixture f;
@@ -326,7 +326,7 @@ static void test_lists_in_sheets_are_compared_by_hashing(void **state)
         S_OK);
     assert_string_equal(text, "false42000true");
     memory_free(text);
-    /* A step that compares pairs is stopped in the middle, soon after reading has ended. */
+    /* The user can stop a step that compares pairs. The test stops it soon after the report was read. */
     assert_int_equal(make_by(&f, SHEET("1"), stop_after, &stopping, &text), S_OK);
     memory_free(text);
     stopping = (struct stopping){.most = stopping.asked + 5000};
@@ -407,7 +407,7 @@ static void test_a_text_is_cut_between_characters(void **state)
     text_buffer_free(&b);
 }
 
-/* A chart with "22.1 k" MBytes would leave its reader to calculate that these are 21.6 GB. */
+/* If a chart contained "22.1 k" MBytes, its reader would have to calculate that these are 21.6 GB. */
 static void test_values_have_the_unit_that_the_counter_means(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets of a page's warnings: a warning's link must lead to the counter that it names, with its limit. */
+/* The links of warnings in a page. A link must lead to the counter that the warning names, and show the limit there. */
 #include "engine/report/page/page_parts.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -53,10 +53,10 @@ static void test_warnings_of_all_tables_are_numbered_by_severity(void **state)
                                 WARNING("img='critical'") WARNING("") WARNING("img='info'") WARNING("img='RED'"))),
                      S_OK);
     page_findings_settle(&f, 12, &omitted);
-    static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* as rules write them: in any case, or without a severity */
+    static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* rules may write a severity in any case, or none */
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(page_findings_number(&f, i), wanted[i]);
-    assert_int_equal(page_findings_number(&f, 7), 8); /* a skipped warning */
+    assert_int_equal(page_findings_number(&f, 7), 8); /* this warning was skipped */
     page_findings_free(&f);
 }
 
@@ -76,14 +76,14 @@ static void test_warning_charts_are_shown_with_their_warnings(void **state)
     assert_true(f.charts[0].shown && !f.charts[1].shown && f.charts[2].shown);
     assert_int_equal(omitted, 0);
     assert_int_equal(page_findings_about(&f, 0, about), 0);
-    assert_int_equal(page_findings_about(&f, 2, about), 1); /* the more severe of the two */
+    assert_int_equal(page_findings_about(&f, 2, about), 1); /* only the more severe warning of the two */
     assert_int_equal(about[0]->number, 1);
     assert_true(page_findings_names(&f, 2, "Handle Count (leaky)") && !page_findings_names(&f, 2, "Handle Count (a)"));
     page_findings_free(&f);
 }
 
-/* A process with too many and still increasing handles: two rules warn about one row, and each warning needs its line
-   and its links. */
+/* A process may have too many handles, and their number may still increase. Two rules then warn about one row. Each
+   warning needs its line in the chart and its links. */
 static void test_all_warnings_of_a_row_are_in_its_chart(void **state)
 {
     static const char *const rows[] = {
@@ -110,7 +110,7 @@ static void test_all_warnings_of_a_row_are_in_its_chart(void **state)
     }
 }
 
-/* A row has more warnings than a chart has lines: the chart contains the most severe ones. */
+/* If a row has more warnings than a chart can have lines, the chart must contain the most severe ones. */
 static void test_the_worst_warnings_of_a_row_are_in_its_chart(void **state)
 {
     struct page_findings f;
@@ -135,7 +135,7 @@ static void test_the_worst_warnings_of_a_row_are_in_its_chart(void **state)
     text_buffer_free(&tags);
 }
 
-/* The table's own chart contains the eight greatest series; the ninth, which has a warning, needs a chart too. */
+/* A table's own chart contains only the eight greatest series. If the ninth has a warning, it needs a chart too. */
 static void test_the_series_of_a_warning_is_in_a_chart(void **state)
 {
     struct page_findings f;
@@ -150,7 +150,7 @@ static void test_the_series_of_a_warning_is_in_a_chart(void **state)
     assert_true(f.charts[0].shown && f.charts[1].shown);
     assert_false(f.charts[2].shown); /* a duplicate */
     page_findings_free(&f);
-    /* If no chart has the series, a chart of its counter is the closest one. */
+    /* If no chart contains the series, a chart of the same counter is shown. */
     assert_int_equal(survey(state, &f,
                             PROCESS(TAGGED("h", "Handle Count", "leaky")) CHART("watch='1'", SERIES("Handle Count (a)"))
                                 CHART("watch='1'", SERIES("Handle Counts (a)")) ADVICE(WARNING("link='h'"))),
@@ -193,8 +193,8 @@ static void test_only_numbers_are_limits(void **state)
     }
 }
 
-/* More of everything than the limits: the first items are used, and series of a dropped chart are not assigned to
-   another. */
+/* If a report exceeds the limits, the first items of each kind are used. The series of a dropped chart must not be
+   assigned to another chart. */
 static void test_limits_of_a_report_are_enforced(void **state)
 {
     struct page_findings f;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates a page while memory runs out at any allocation of the engine, of libxml2 and of libxslt: no partial page may
-   be written, the old page must be kept, and nothing may leak in the service. An argument is the number of allocations
-   to try for our style sheet; without it, only some of the tens of thousands are tried. */
+/* Memory may run out at any allocation of the engine, libxml2 and libxslt while a page is created. No partial page may
+   be written, the old page must be kept, and nothing may leak, because a service creates pages. The built-in style
+   sheet needs tens of thousands of allocations. The argument of this program is how many of them fail, by default
+   TRIED. */
 #include "engine/report/page.h"
 #include "tests/unit/scratch_folder.h"
 
-#define TRIED  200 /* number of allocations to try for our style sheet; each attempt may take as long as a page */
+#define TRIED  200 /* each of these attempts may take as long as a page */
 #define XSL    "<xsl:stylesheet xmlns:xsl='http://www.w3.org/1999/XSL/Transform' version='1.0'>"
 #define FIRSTS 400
 
@@ -54,7 +55,7 @@ static HRESULT make(const struct fixture *f)
     return hr;
 }
 
-/* Returns whether the nth allocation occurred: false if the page was created without it. */
+/* Creates the page with a failure of allocation n. Returns false if there were fewer allocations. */
 static bool fails_at(const struct fixture *f, uint64_t n)
 {
     memory_fail_at(n);
@@ -74,7 +75,7 @@ static bool fails_at(const struct fixture *f, uint64_t n)
     return true;
 }
 
-/* The first page of a process: libxslt then allocates data that it keeps for all pages. */
+/* During the first page of a process, libxslt allocates data that it keeps for all pages. */
 static void test_the_next_page_succeeds_after_a_failure(void **state)
 {
     struct fixture f;
@@ -100,7 +101,7 @@ static void fail_each_allocation(struct fixture *f)
     memory_fail_at(0);
     assert_int_equal(file_store(f->output, "old", 3), S_OK);
     uint64_t failed = 0;
-    for (uint64_t i = 0; i < tried; i++) /* the last allocations are for the file */
+    for (uint64_t i = 0; i < tried; i++) /* begins with the last allocations, which are for the file */
         failed += fails_at(f, all - i * all / tried);
     printf("%llu allocations, %llu of them failed\n", (unsigned long long)all, (unsigned long long)failed);
     assert_in_range(failed, tried * 9 / 10, tried);
@@ -123,7 +124,7 @@ static void test_picture_is_complete_or_unchanged(void **state)
     end(&f);
 }
 
-/* A small style sheet, so that each of its allocations can be made to fail. */
+/* The style sheet is so small that each of its allocations can fail in turn. */
 static void test_each_allocation_of_a_user_style_sheet(void **state)
 {
     static const char sheet[] =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two configurations. Tests against reporting rows that only moved, missing rows that changed, and listing
-   columns that always change. */
+/* Compares two configurations. Changed rows must be reported, but not rows that were only moved or columns that always
+   change. */
 #include "engine/report/report_compare.h"
 #include "tests/unit/report/report_text.h"
 
-/* Differences as lines: "+ table key", "~ table key column:before>after". */
+/* Writes a difference as a line: "+ table key", "- table key" or "~ table key column:before>after". */
 static HRESULT put_difference(void *about, const struct report_difference *d)
 {
     static const char marks[] = {[REPORT_CAME] = '+', [REPORT_WENT] = '-', [REPORT_CHANGED] = '~'};
@@ -64,18 +64,18 @@ static void rows_are_identified_by_their_keys(void **state)
            "");
     differ(state, KEYED(ROW("a", "1") ROW("b", "2") ROW("d", "4")), KEYED(ROW("c", "3") ROW("b", "9") ROW("a", "1")),
            "~ t *k=b v:2>9\n+ t v=3 *k=c\n- t v=4 *k=d\n");
-    /* Values with equal text but different types are different. */
+    /* Two values with the same string but different types differ. */
     differ(state, KEYED(ROW("a", "1")), KEYED(TYPED("a", "1")), "~ t *k=a v:1>1(>REG_DWORD)\n");
-    /* Names are compared as Windows does, and a change of case is a change of that column. */
+    /* Case is ignored when keys are compared, as in Windows. If only the case of a key changes, the row has changed. */
     differ(state, KEYED(ROW("\xC3\xA4", "1")), KEYED(ROW("\xC3\x84", "1")), "~ t *k=\xC3\x84 k:\xC3\xA4>\xC3\x84\n");
     differ(state, KEYED(ROW("a", "1") ROW("A", "2")), KEYED(ROW("A", "2") ROW("a", "1")), "");
-    /* Of two rows with one key, neither hides the other. */
+    /* If two rows have the same key, both are compared. */
     differ(state, KEYED(ROW("a", "1") ROW("a", "2")), KEYED(ROW("a", "1") ROW("a", "3") ROW("a", "4")),
            "~ t *k=a v:2>3\n+ t v=4 *k=a\n");
     differ(state, KEYED(ROW("", "1") ROW("a", "2")), KEYED(ROW("a", "2")), "- t v=1 *k=\n");
 }
 
-/* Documents of other programs do not declare their keys. */
+/* Documents of other programs do not declare which columns are keys. */
 static void keys_are_found_by_their_names(void **state)
 {
     static const struct {
@@ -97,7 +97,7 @@ static void keys_are_found_by_their_names(void **state)
         for (int n = 0; n < 3; n++)
             memory_free(texts[n]);
     }
-    /* Without a key column, the whole row is the key. */
+    /* If a table has no key column, the whole row is the key. */
     differ(state, TABLE(COLUMN("x"), "<Item>" CELL("x", "1") "</Item><Item>" CELL("x", "2") "</Item>"),
            TABLE(COLUMN("x"), "<Item>" CELL("x", "3") "</Item><Item>" CELL("x", "1") "</Item>"), "- t x=2\n+ t x=3\n");
 }
@@ -124,7 +124,7 @@ static void columns_that_always_change_do_not_count(void **state)
     assert_int_equal(texts_add(&other, "cpus/size"), S_OK);
     expect_differences(state, before, after, (struct report_compare){.ignore = &other}, "~ disks *k=d size:50>60\n");
     texts_free(&other);
-    /* One of the two documents comes from a version without that declaration. */
+    /* A document from an older version does not declare that a column is volatile. */
     differ(state, VOLATILE DISK("c", "10", "1") "</Table>",
            "<Table name='disks'><Header><Data name='k' key='1'/><Data name='size'/></Header>"
            "<Item>" CELL("k", "c") CELL("size", "1") "</Item></Table>",
@@ -136,7 +136,7 @@ static void columns_can_be_added_and_removed(void **state)
     differ(state, TABLE(COLUMN("name") COLUMN("a"), "<Item>" CELL("name", "x") CELL("a", "1") "</Item>"),
            TABLE(COLUMN("b") COLUMN("name"), "<Item>" CELL("b", "2") CELL("name", "x") "</Item>"),
            "~ t *name=x a:1> b:>2\n");
-    /* An absent value equals an empty one. */
+    /* A missing value equals an empty one. */
     differ(state, TABLE(COLUMN("name") COLUMN("a"), "<Item>" CELL("name", "x") CELL("a", "") "</Item>"),
            TABLE(COLUMN("name"), "<Item>" CELL("name", "x") "</Item>"), "");
 }
@@ -174,7 +174,7 @@ static void tables_in_rows_belong_to_their_row(void **state)
            "- q in(x=1) *name=a\n+ q in(x=1) *name=b\n");
 }
 
-/* More than the memory limit (report_compare.c: 32 MB), in opposite orders. */
+/* The documents exceed the memory limit (32 MB, in report_compare.c). Their rows are in opposite orders. */
 static void large_documents_are_compared(void **state)
 {
     enum { ROWS = 15000, FILLER = 2500 };
@@ -207,7 +207,7 @@ static void large_documents_are_compared(void **state)
         memory_free(paths[n]);
 }
 
-/* The readable part of a corrupt file is compared, and the warnings of each side report the rest. */
+/* The valid part of a corrupt file is compared. Warnings report that the rest of this file is missing. */
 static void corruption_of_either_file_is_reported(void **state)
 {
     struct report_compared compared;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of counter logs: their numbers equal those of the logs, and a failure leaves no partial report and the old
-   report unchanged. */
+/* Reports of counter logs. Their numbers must equal those of the logs. After a failure, no partial report may be left,
+   and the old report must be unchanged. */
 #include "engine/report/make/report_document.h"
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
@@ -52,7 +52,7 @@ static HRESULT make(struct made *m)
     return report_make(&make, &m->warnings);
 }
 
-/* Formats each table as "TABLE: cell|cell; cell|cell", and facts. */
+/* Write the report as text: each fact as "name=text ", and each table as its name and rows of cells ("; a|b"). */
 static HRESULT add_fact(void *about, const struct report_data *fact)
 {
     text_buffer_format(about, "%s=%s ", fact->name, fact->text);
@@ -69,7 +69,7 @@ static HRESULT add_table(void *about, const struct report_table *table)
 
 static HRESULT add_row(void *about, const struct report_table *table, const struct report_row *row)
 {
-    const bool of_files = !strcmp(table->name, "remarks"); /* its folder differs in each run */
+    const bool of_files = !strcmp(table->name, "remarks"); /* the folder in its paths differs in each run */
     for (size_t i = 0; i < row->cell_count; i++)
         text_buffer_format(about, "%s%s", i ? "|" : "; ",
                            of_files ? path_name(row->cells[i].text) : row->cells[i].text);
@@ -93,7 +93,7 @@ static void assert_report(struct made *m, const char *wanted)
 
 #define MEMORY "\"\\\\HOST\\Memory\\Available MBytes\""
 
-/* Slices begin at multiples of their length; a slice without a value is empty, not 0. */
+/* A slice begins at a multiple of its length. If it has no value, it is empty, not 0. */
 static void test_slices_are_in_the_row_of_their_counter(void **state)
 {
     struct made m;
@@ -109,7 +109,7 @@ static void test_slices_are_in_the_row_of_their_counter(void **state)
     end(&m);
 }
 
-/* A missing value is not 0 and is excluded from the mean. */
+/* A missing value must not count as 0 in the mean. */
 static void test_statistics_use_existing_values_only(void **state)
 {
     struct made m;
@@ -151,7 +151,7 @@ static void test_patterns_choose_and_columns_sort(void **state)
     end(&m);
 }
 
-/* Two segments of a run form one series, two computers are separate, and a gap is reported with the mean. */
+/* The segments of a run are one series. Two computers have separate series. Gaps between segments are reported. */
 static void test_several_logs_are_one_series_and_gaps_are_reported(void **state)
 {
     struct made m;
@@ -232,7 +232,7 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
         const HRESULT hr = make(&m);
         const bool failed = memory_count() >= n;
         memory_fail_at(0);
-        if (!failed || SUCCEEDED(hr)) /* out of memory, a warning about a corrupt log may be lost */
+        if (!failed || SUCCEEDED(hr)) /* a report may succeed although a warning was lost */
             break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         assert_false(file_exists(draft));
@@ -272,8 +272,8 @@ static size_t points_of(const char *series)
     return points;
 }
 
-/* Five hours with one peak: a chart of 1,024 points contains the peak, and shows the range of the other values at that
-   time. Ten minutes have a point for each sample. */
+/* A log of five hours has one peak. A chart of 1,024 points must contain the peak, and show the range of the other
+   values at that time. In a log of ten minutes, each sample has a point. */
 static void test_chart_loses_no_peak(void **state)
 {
     struct made m;
@@ -314,8 +314,8 @@ static void test_a_chart_has_each_sample_while_they_fit(void **state)
     end(&m);
 }
 
-/* With counters that have a value in the first sample, the log's interval is not known yet, and each sample was once
-   drawn as a point with gaps of 14 s. A sample that is slightly late or early is not a gap; a missing one is. */
+/* A counter may have a value in the first sample, when the log's interval is not known yet. An older version then drew
+   each sample as a point with gaps of 14 s. Only a missing sample is a gap, not one that is slightly late or early. */
 static void test_chart_shows_only_gaps_of_the_log(void **state)
 {
     static const int late_ms[] = {0, 3, -300, 450, -450, 0, 200, -400};
@@ -341,8 +341,8 @@ static void test_chart_shows_only_gaps_of_the_log(void **state)
     end(&m);
 }
 
-/* A set's interval was changed during the run: the later samples must not be drawn as points between gaps, but a
-   missing sample must be a gap. */
+/* If the interval of a set becomes longer during a run, the samples after the change must not be drawn as points
+   between gaps. A missing sample must be a gap. */
 static void test_slower_samples_are_drawn_as_a_line(void **state)
 {
     static const unsigned times[] = {75, 95, 115, 155, 175}; /* tenths of a second; the sample at 135 is missing */
@@ -368,8 +368,8 @@ static void test_slower_samples_are_drawn_as_a_line(void **state)
     end(&m);
 }
 
-/* A rule may warn about a process with few but increasing handles, which a chart of only the greatest values would
-   lack. */
+/* A rule may warn about a process whose handles are few but increase. A chart of only the greatest values would not
+   contain this process. */
 static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **state)
 {
     struct made m;
@@ -382,7 +382,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
         text_buffer_format(&log, ",\"\\\\HOST\\Process(p%u)\\Handle Count\"", i);
     text_buffer_add(&log, ",\"\\\\HOST\\Process(_Total)\\Handle Count\",\"\\\\HOST\\Process(p1)\\Thread Count\","
                           "\"\\\\HOST\\Process(p1)\\IO\",\"\\\\HOST\\Process(p1)\\Other Count\"\r\n");
-    for (unsigned second = 1; second <= 9; second++) { /* p30 increases from 500, p31 has one peak */
+    for (unsigned second = 1; second <= 9; second++) { /* p30 increases from 500; p31 has a single peak */
         text_buffer_format(&log, "\"01/02/2026 03:04:0%u.000\"", second);
         for (unsigned i = 0; i < 60; i++)
             text_buffer_format(&log, ",\"%u\"",
@@ -402,12 +402,12 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char *series = text_format("<Series name=\"Handle Count (%s)\"", wanted[i]);
         const char *at = strstr(handles, series);
-        if (!at || count_of(handles, at, "<Series") >= 40) /* a page reads no more series for its warnings */
+        if (!at || count_of(handles, at, "<Series") >= 40) /* for its warnings, a page reads only this many series */
             fail_msg("%s", wanted[i]);
         memory_free(series);
     }
     assert_int_equal(count_of(handles, behind, "<Series"), 61);
-    /* A chart that duplicates one of the table's own charts is omitted; each pattern has a chart. */
+    /* Each pattern gets a chart, unless it would be the same as one of the table's own charts. */
     assert_int_equal(count_of(text, text + strlen(text), "<Chart "), 4);
     assert_null(strstr(text, "title=\"Thread Count\""));
     assert_non_null(strstr(text, "title=\"Other Count\""));
@@ -457,7 +457,7 @@ static void test_inputs_of_a_folder_are_found(void **state)
     end(&m);
 }
 
-/* Rules compare the numbers of a report, so they must not be rounded; readers need no meaningless digits. */
+/* The numbers of a report must not be rounded, because rules compare them. They must have no meaningless digits. */
 static void numbers_are_short_and_read_back_exactly(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads report documents: no row may be missed, also in a truncated file, and hostile files must not block the
-   reader. */
+/* Reading report documents. No complete row may be missed, even if the file is truncated, and hostile files must not
+   block the reader. */
 #include "engine/pla/model.h"
 #include "engine/report/report_reader.h"
 #include "tests/unit/report/report_text.h"
@@ -9,7 +9,7 @@
 
 struct received {
     struct text_buffer text;
-    int open; /* elements that were begun, but not ended */
+    int open; /* number of elements that have begun but not ended */
 };
 
 static HRESULT put_attributes(struct received *t, const struct report_attribute *attributes, size_t count)
@@ -121,7 +121,7 @@ static const struct report_handlers handlers = {.begin = on_begin,
                                                 .section_end = on_section_end,
                                                 .string = on_string};
 
-/* Reads a file; on success, each begun element must have ended. */
+/* Reads a file. If this succeeds, each element that has begun must also have ended. */
 static HRESULT read_file(const char *path, struct received *t, struct texts *warnings)
 {
     *t = (struct received){0};
@@ -139,7 +139,7 @@ static HRESULT read_bytes(void **state, const void *bytes, size_t size, struct r
     return hr;
 }
 
-/* Expects this content of a complete document, without a warning. */
+/* Asserts that the document is complete, has this content, and causes no warning. */
 static void assert_document(void **state, const void *bytes, size_t size, const char *wanted)
 {
     struct received t;
@@ -217,7 +217,7 @@ static void every_encoding_that_windows_writes_is_read(void **state)
     memory_free(marked);
 }
 
-/* Characters with four bytes cross every boundary between reads. */
+/* The string is so long that characters of four bytes are split between two reads. */
 static void long_texts_are_complete(void **state)
 {
     struct text_buffer cell = {0}, xml = {0}, wanted = {0};
@@ -235,7 +235,8 @@ static void long_texts_are_complete(void **state)
     text_buffer_free(&wanted);
 }
 
-/* A killed program leaves any part of the file: all its complete rows are read, and the truncation is reported. */
+/* If a program is killed, it may leave any part of the file. All complete rows in it must be read, and the truncation
+   must be reported. */
 static void truncated_file_returns_its_complete_rows(void **state)
 {
     size_t root = (size_t)(strstr(document, "<!-- a") - document), rows_before = 0;
@@ -260,7 +261,7 @@ static void truncated_file_returns_its_complete_rows(void **state)
     assert_int_equal(rows_before, 5);
 }
 
-/* Rules can put words in bold: a page that dropped them would show "see  text". */
+/* Rules can write words in bold. If the reader dropped these, a page would show "see  text". */
 static void elements_in_a_text_are_text(void **state)
 {
     static const char xml[] = "<Report name='r'><Header><Data name='f'>of <b>it</b></Data></Header><Section name='s'>"
@@ -273,7 +274,7 @@ static void elements_in_a_text_are_text(void **state)
 #define IN_SECTION(text) "<Report name='r'><Section name='s'>" text "</Section></Report>"
 #define IN_TABLE(text)   IN_SECTION("<Table name='t'>" text "</Table>")
 
-/* Corruption in the middle: the part before it is read, and a warning names its line. */
+/* If a file is corrupt in the middle, the part before is read, and a warning contains the line number. */
 static void corruption_is_a_warning(void **state)
 {
     static const struct {
@@ -336,7 +337,7 @@ static void other_documents_are_rejected(void **state)
     assert_int_equal(read_file("no such file.xml", &t, &warnings), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
-/* Repeats a text in which # is replaced by the number. */
+/* Returns `before`, then `what` with # replaced by 0, 1, ... (`count` times), then `after`. */
 static char *repeated(const char *before, const char *what, unsigned count, const char *after)
 {
     struct text_buffer b = {0};
@@ -362,7 +363,7 @@ static void refused_many(void **state, const char *before, const char *what, uns
 
 #define TABLE_BEGIN "<Report name='r'><Section name='s'><Table name='t'>"
 
-/* Crafted files that would take hours or all memory. */
+/* A hostile file could take hours or use all memory. */
 static void hostile_files_are_rejected(void **state)
 {
     refused(state, "<!DOCTYPE Report [<!ENTITY a 'x'><!ENTITY b '&a;&a;'>]><Report>&b;</Report>", "document type");
@@ -388,7 +389,7 @@ static void hostile_files_are_rejected(void **state)
     text_buffer_free(&t.text);
 }
 
-/* A handler can end the reading, with its own result. */
+/* A handler can stop the reader; the reader then returns the handler's result. */
 static HRESULT enough(void *about, const struct report_table *table, const struct report_row *row)
 {
     (void)about, (void)table, (void)row;
@@ -406,7 +407,7 @@ static void handler_error_ends_the_reading(void **state)
     memory_free(path);
 }
 
-/* At every allocation, out of memory is the result; libxml2 alone would crash. */
+/* If any allocation fails, the result must be "out of memory". Without the reader's checks, libxml2 would crash. */
 static void memory_may_run_out(void **state)
 {
     char *path = report_file(*state, "r.xml", document, sizeof document - 1);

@@ -111,7 +111,7 @@ static void test_all_parts_of_a_schema_are_read(void **state)
 #define TABLE(inside)             "<EventTable name='bad' topic='t'>" inside "</EventTable>"
 #define COLUMN(attributes, field) "<Column name='c' " attributes ">" FIELD(field) "</Column>"
 
-/* The table with the error is skipped, the next one is read, and the error contains position and reason. */
+/* A table with an error is skipped, but the next table is read. The error contains the position and the reason. */
 static void test_an_error_drops_its_table_and_is_reported_with_its_place(void **state)
 {
     static const struct {
