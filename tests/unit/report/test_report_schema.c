@@ -260,7 +260,7 @@ static void test_patterns(void **state)
             fail_msg("%s, %s", cases[i].pattern, cases[i].text);
 }
 
-/* Charts: several patterns in one string, of which one may contain the separator. */
+/* The patterns of charts: one string contains several patterns. A pattern may contain the separator. */
 static void test_several_patterns(void **state)
 {
     static const struct {
@@ -278,7 +278,7 @@ static void test_several_patterns(void **state)
             fail_msg("%s, %s", cases[i].patterns, cases[i].text);
     char *text = text_format("%01100d|b", 0);
     assert_string_equal(schema_pattern_first(text, one), "b");
-    assert_string_equal(one, ""); /* longer than any name */
+    assert_string_equal(one, ""); /* the pattern is longer than any name */
     assert_true(schema_patterns_match(text, "b") && !schema_patterns_match(text, ""));
     memory_free(text);
 }

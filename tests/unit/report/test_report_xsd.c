@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schema of report schemas, for editors: it accepts the built-in schemas and rejects errors with their line, as
-   the program does. */
+/* The XML Schema of report schemas, which editors use. Like the program, it must accept the built-in schemas, reject
+   errors, and report their line. */
 #include "engine/base/xml_document.h"
 #include "engine/report/report_schema.h"
 #include "tests/unit/schema_check.h"
 
 #define G     "{3D6FA8D4-FE05-11D0-9DDA-00C04FD7BA7C}"
 #define FIELD "<EventField field='f' payloadGuid='" G "' payloadId='1'/>"
-/* The error is in line 4. */
+/* A schema with `line` in line 4, so that errors must be reported for this line. */
 #define REPORT(line)                                                                                                   \
     "<Report xmlns='" REPORT_SCHEMA_NAMESPACE "' name='r' version='1'>\n<Sections>\n<Section name='s' key='1'>\n" line \
     "\n<CounterTable name='ok' topic='t' object='o'/></Section></Sections></Report>"
@@ -82,7 +82,7 @@ static void test_mistakes_are_rejected_at_their_line(void **state)
             fail_msg("line %d: %s", found.line, broken[i]);
         xmlSchemaFreeValidCtxt(context);
         xmlFreeDoc(doc);
-        /* The program reports the same line, and keeps the other table. */
+        /* The program must report the same line, and keep the table after it. */
         struct report_schema s = {0};
         assert_int_equal(report_schema_add(&s, "a.xml", broken[i], strlen(broken[i]), NULL), S_OK);
         if (s.errors.count != 1 || !strstr(s.errors.items[0], "line 4:") || s.sections[0].count != 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records are sorted whatever their number and order. Otherwise a comparison of large configurations would list
-   unchanged rows, or fail because memory runs out. */
+/* Any number of records, in any order, must be sorted. An error here would let a comparison of large configurations
+   list unchanged rows, or fail because memory runs out. */
 #include "engine/report/make/row_sort.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -12,7 +12,7 @@ HRESULT __wrap_file_write(struct file *f, const void *data, size_t size)
     return FAILED(write_result) ? error_set(write_result, "scratch: no more room") : __real_file_write(f, data, size);
 }
 
-/* Adds record i of `count`: many keys occur several times. Their bodies are as long as a row's text can be. */
+/* Adds record i of `count`. Many keys occur several times, and bodies have up to 500 bytes. */
 static HRESULT add(struct row_sort *s, unsigned i, unsigned count)
 {
     char key[32], body[600];
@@ -22,8 +22,8 @@ static HRESULT add(struct row_sort *s, unsigned i, unsigned count)
     return row_sort_add(s, key, (size_t)key_size, body, (size_t)body_size);
 }
 
-/* Checks that keys do not decrease, and that records with equal keys keep their order; returns the number of
-   records. */
+/* Checks that keys do not decrease, and that records with equal keys keep their order. Returns how many records there
+   are. */
 static unsigned take_all(struct row_sort *s)
 {
     struct sorted_row row, last;
@@ -55,7 +55,7 @@ static void records_are_sorted(void **state)
     for (size_t m = 0; m < sizeof memories / sizeof *memories; m++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             if (memories[m] == 1 && counts[c] > 1000)
-                continue; /* as many runs as records */
+                continue; /* would create a file section for each record */
             struct row_sort *s = row_sort_create(memories[m]);
             assert_non_null(s);
             for (unsigned i = 0; i < counts[c]; i++)
@@ -109,7 +109,7 @@ static void a_full_disk_and_too_many_runs_are_reported(void **state)
     row_sort_free(s);
 }
 
-/* At every allocation, out of memory is the result, without other effects. */
+/* If any allocation fails, "out of memory" must be returned, and there must be no other effect. */
 static void memory_may_run_out(void **state)
 {
     HRESULT hr = E_OUTOFMEMORY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two runs: a slowdown is found, and noise and drift are not mistaken for one. */
+/* Compares two runs. A slowdown must be found, but noise and drift must not look like a slowdown. */
 #include "engine/base/memory.h"
 #include "engine/report/page.h"
 #include "engine/report/run_compare.h"
@@ -13,7 +13,7 @@
 
 static uint64_t seed;
 
-/* Returns a normal deviate, the same on every host OS. */
+/* Returns a random number with a normal distribution. The sequence is the same on every host OS. */
 static double deviate(void)
 {
     double sum = -6;
@@ -24,8 +24,8 @@ static double deviate(void)
     return sum;
 }
 
-/* Creates artificial counters whose noise has this autocorrelation; side B is shifted by so many standard
-   deviations. */
+/* Creates one side of a comparison. The noise of its counters has this autocorrelation, and their values are shifted by
+   this number of standard deviations. */
 static void make_side(struct run_side *s, double correlation, double shift)
 {
     s->series = memory_zero(COUNTERS, sizeof *s->series);
@@ -64,7 +64,8 @@ static size_t changed(double correlation, double shift, size_t *undecided)
     return count;
 }
 
-/* A test that treated samples as independent would report more than half of these unchanged counters as changed. */
+/* These counters are unchanged. If the comparison treated samples as independent, it would report more than half of the
+   counters as changed. */
 static void drifting_counters_are_not_called_changed(void **state)
 {
     static const double correlations[] = {0, 0.9, 0.98, 0.995};
@@ -85,7 +86,7 @@ static void changed_counters_are_found(void **state)
     seed = 7;
     assert_true(changed(0, 1, &undecided) > COUNTERS * 9 / 10);
     assert_true(changed(0.9, 1, &undecided) > COUNTERS * 3 / 4);
-    changed(0.995, 1, &undecided); /* the drift is longer than the runs: no decision is possible */
+    changed(0.995, 1, &undecided); /* no decision is possible, because the drift takes longer than the runs */
     assert_true(undecided > COUNTERS / 4);
 }
 
@@ -95,7 +96,7 @@ static void ranks_and_rates_are_those_of_the_textbook(void **state)
                         p[] = {0.04, 0.001, 0.02, 0.5};
     double effect, room[16];
     (void)state;
-    assert_true(fabs(run_rank_test(a, 8, b, 8, 1, &effect, room) - 0.000939) < 1e-5); /* U = 0, continuity, normal */
+    assert_true(fabs(run_rank_test(a, 8, b, 8, 1, &effect, room) - 0.000939) < 1e-5); /* U = 0, continuity correction */
     assert_true(fabs(effect - 1) < 1e-12);
     assert_true(fabs(run_rank_test(b, 8, a, 8, 4, &effect, room) - 0.0982) < 1e-3);
     assert_true(fabs(effect + 1) < 1e-12);
@@ -184,7 +185,7 @@ static void runs_are_aligned_by_start_or_clock(void **state)
     seed = 3;
     make_side(&c.sides[0], 0, 0);
     make_side(&c.sides[1], 0, 0);
-    c.sides[1].begin = 86400 + 3600; /* an hour later, the next day */
+    c.sides[1].begin = 86400 + 3600; /* the second run began one day and one hour after the first */
     c.sides[1].end += c.sides[1].begin;
     for (size_t i = 0; i < COUNTERS; i++)
         c.sides[1].series[i].begin = c.sides[1].begin;

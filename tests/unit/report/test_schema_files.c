@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schema files: templates that name Windows' own files get the built-in ones, and a user can replace them. */
+/* Schema files. If a template names a file of Windows, it gets the built-in file, which a user can replace. */
 #include "engine/report/report_schema.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -12,7 +12,7 @@ static void put(const char *folder, const char *name, const char *text)
     memory_free(path);
 }
 
-/* The names that templates in use import, in their various spellings. */
+/* Existing templates import these names, which they spell in various ways. */
 static void imports_of_templates_are_found(void **state)
 {
     static const char *const names[] = {
@@ -38,7 +38,7 @@ static void imports_of_templates_are_found(void **state)
     }
 }
 
-/* An error in a built-in schema would silently drop its table. */
+/* If a built-in schema had an error, its table would be missing without a message. */
 static void all_shipped_files_are_schemas(void **state)
 {
     (void)state;
@@ -58,8 +58,8 @@ static void all_shipped_files_are_schemas(void **state)
     assert_true(count >= 10);
 }
 
-/* Titles: each name of a section, table and column in the schemas has a string. */
-static void all_names_have_texts(void **state)
+/* Each name of a section, table or column in the schemas must have a string, which is its title. */
+static void all_names_have_titles(void **state)
 {
     (void)state;
     struct report_schema schema = {0};
@@ -72,7 +72,7 @@ static void all_names_have_texts(void **state)
         assert_string_not_equal(report_schema_string(&schema, s->name, ""), s->name);
         for (size_t t = 0; t < s->count; t++) {
             const struct schema_table *table = &s->tables[t];
-            /* A table of all counters of an object may have the object's name. */
+            /* A table of all counters of an object needs no string if it has the object's name. */
             if (table->of_events || strcmp(table->name, table->counters.object) != 0)
                 assert_string_not_equal(report_schema_string(&schema, table->name, ""), table->name);
             for (size_t c = 0; table->of_events && c < table->events.columns.count; c++) {
@@ -91,7 +91,7 @@ static void a_users_file_takes_precedence(void **state)
     put(*state, "pla/reports/Report.System.CPU.xml", "<Report name='mine' version='1'/>");
     assert_int_equal(schema_file_load("%systemroot%\\pla\\reports\\Report.System.CPU.xml", NULL, &f), S_OK);
     assert_non_null(strstr(f.text, "mine"));
-    /* Its relative imports are searched beside it. */
+    /* Its relative imports are searched in the same folder. */
     put(*state, "pla/reports/part.xml", "<Report name='part' version='1'/>");
     struct schema_file part;
     assert_int_equal(schema_file_load("part.xml", f.path, &part), S_OK);
@@ -103,7 +103,7 @@ static void a_users_file_takes_precedence(void **state)
     schema_file_free(&f);
 }
 
-/* A folder with another name belongs to another file: the built-in file must not replace a user's missing file. */
+/* A name with another folder means another file. If a user's file is missing, the built-in file must not replace it. */
 static void missing_files_are_reported(void **state)
 {
     static const char *const names[] = {"NoReport.xml", "c:\\mine\\Report.System.CPU.xml",
@@ -154,7 +154,7 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, scratch_end)
     const struct CMUnitTest tests[] = {
-        T(imports_of_templates_are_found), T(all_shipped_files_are_schemas), T(all_names_have_texts),
+        T(imports_of_templates_are_found), T(all_shipped_files_are_schemas), T(all_names_have_titles),
         T(a_users_file_takes_precedence),  T(missing_files_are_reported),    T(without_memory_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time slices: a sustained load is found wherever it begins, and a trend does not depend on a single slice. */
+/* Time slices. A sustained load must be found wherever it begins, and a trend must not depend on a single slice. */
 #include "engine/report/make/report_counters.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -19,8 +19,8 @@ static struct slice_series sampled(int64_t begin, int64_t interval, size_t count
     return s;
 }
 
-/* A load of 20 minutes in eight hours, beginning at any sample: at least three slices are completely within it, its
-   first and last slice are at most one slice off, and no sample is lost. */
+/* A load of 20 minutes in eight hours may begin at any sample. At least three slices must be completely within it, its
+   begin and end may be wrong by at most one slice, and no sample may be lost. */
 static void load_of_twenty_minutes_is_found_anywhere(void **state)
 {
     (void)state;
@@ -48,7 +48,8 @@ static void load_of_twenty_minutes_is_found_anywhere(void **state)
     }
 }
 
-/* Any log has at most 98 slices; their length divides the longer lengths, and they begin at multiples of it. */
+/* A log has at most 98 slices, which begin at multiples of their length. Each possible length is a multiple of the
+   shorter ones. */
 static void slice_length_depends_on_the_log(void **state)
 {
     static const struct {
@@ -69,7 +70,8 @@ static void slice_length_depends_on_the_log(void **state)
     }
 }
 
-/* Two series align when they have the same slice length; a given length is kept while there are not too many slices. */
+/* Two series with the same slice length have the same boundaries. A length given by the user is kept as long as there
+   are not too many slices. */
 static void slices_become_wider_without_losing_values(void **state)
 {
     (void)state;
@@ -92,7 +94,7 @@ static void slices_become_wider_without_losing_values(void **state)
     slice_series_free(&s);
 }
 
-/* A hostile log can contain any times. */
+/* A hostile log can contain any timestamps. */
 static void times_may_be_any(void **state)
 {
     static const int64_t times[] = {INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, BEGIN, INT64_MIN + 1};
@@ -109,8 +111,8 @@ static void times_may_be_any(void **state)
     slice_series_free(&s);
 }
 
-/* 60 per hour, with gaps, and independent of the last slice. Below one hour or twelve slices, the trend is not a
-   number. */
+/* The value increases by 60 per hour. Gaps and the last slice must not change the trend. If the log is shorter than one
+   hour or has fewer than twelve slices, the trend is not a number. */
 static void trend_uses_all_slices(void **state)
 {
     (void)state;
@@ -120,8 +122,8 @@ static void trend_uses_all_slices(void **state)
         if (minute % 100 < 90)
             assert_int_equal(slice_series_add(&s, BEGIN + minute * MINUTE, (double)minute), S_OK);
     assert_true(fabs(slice_series_trend(&s) - 60) < 0.5);
-    assert_int_equal(slice_series_add(&s, BEGIN + 480 * MINUTE, 0), S_OK); /* the difference of the first and the last
-                                                                              slice is 0 */
+    assert_int_equal(slice_series_add(&s, BEGIN + 480 * MINUTE, 0), S_OK); /* the first and the last slice have the
+                                                                              same value, 0 */
     assert_true(slice_series_trend(&s) > 50);
     slice_series_free(&s);
     s = sampled(BEGIN, SECOND, 3500, 0, 0);

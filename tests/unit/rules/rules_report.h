@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs rules over a report in tests; both are files in a folder. */
+/* Lets tests run rules over a report. Both are files in a folder. */
 #ifndef OPENPLA_RULES_REPORT_H
 #define OPENPLA_RULES_REPORT_H
 
@@ -9,7 +9,7 @@
 struct ruled {
     struct rules *rules;
     struct rules_outcome outcome;
-    char *path; /* path of the report, which contains the results of the rules */
+    char *path; /* path of the report, to which the rules add their results */
     char *text; /* text of the report */
     HRESULT hr;
 };
@@ -17,7 +17,7 @@ struct ruled {
 static inline void rules_write_file(const char *folder, const char *name, const char *text)
 {
     char *path = path_join(folder, name);
-    struct file *f; /* not flushed to the disk, because flushing takes most of the time */
+    struct file *f; /* is not flushed to the disk, which would take most of the time */
     assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
     assert_int_equal(file_write(f, text, strlen(text)), S_OK);
     file_close(f);
@@ -31,7 +31,7 @@ static inline void rules_run_limited(struct ruled *r, const char *folder, const 
     size_t size;
     *r = (struct ruled){.rules = rules_create(), .path = path_join(folder, "report.xml")};
     assert_non_null(r->rules);
-    char *path = path_join(folder, "rules.xml"); /* relative imports are searched beside this file */
+    char *path = path_join(folder, "rules.xml"); /* relative imports are searched in this file's folder */
     r->hr = rules_add(r->rules, path, rules, strlen(rules));
     memory_free(path);
     if (SUCCEEDED(r->hr))
@@ -55,7 +55,7 @@ static inline void ruled_free(struct ruled *r)
     memory_free(r->text);
 }
 
-/* Asserts that the rules and their actions caused no errors. */
+/* Asserts that the rules and their actions caused no errors or notes. */
 static inline void assert_no_fault(const struct ruled *r)
 {
     const struct texts *const all[] = {rules_errors(r->rules), rules_notes(r->rules), &r->outcome.errors,

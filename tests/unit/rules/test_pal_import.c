@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PAL's threshold files become rules with the same meaning, and each threshold that cannot be converted is listed. */
+/* Threshold files of PAL are converted to rules with the same meaning. If a threshold cannot be converted, it is
+   listed. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/report/pal_import.h"
@@ -51,7 +52,7 @@ static const char sources[] =
     "<DATASOURCE TYPE='Generated' COLLECTIONVARNAME='magic' EXPRESSIONPATH='\\Magic\\Magic' DATATYPE='integer'>"
     "<CODE>$x = Get-Magic</CODE></DATASOURCE>";
 
-/* C: is slow on average, D: only at its peak, E: is not slow. */
+/* Disk C: is slow on average, D: is slow only at its peak, and E: is not slow. */
 static const char report[] =
     "<Report name='r'><Header>%s</Header><Section name='s'>"
     "<Table name='t' source='LogicalDisk'><Header><Data name='counter'/></Header>"
@@ -131,7 +132,7 @@ static void imported_free(struct imported *i)
     ruled_free(&i->ruled);
 }
 
-/* Checks the warnings in order: the nth warning's symptom contains the nth of these words. */
+/* Asserts that there is one warning for each word in `words`, in the same order, whose symptom contains the word. */
 static void assert_warns(struct imported *i, const char *words)
 {
     const struct rules_outcome *o = &i->ruled.outcome;
@@ -155,7 +156,7 @@ static void assert_warns(struct imported *i, const char *words)
 #define STATIC(c, o, t) "StaticThreshold -CollectionOfCounterInstances " c " -Operator " o " -Threshold " t
 
 struct expectation {
-    const char *code, *warns; /* names of instances in the order of the report */
+    const char *code, *warns; /* instances with a warning, in the order of the report */
 };
 
 static void expect_all(void **state, const struct expectation *all, size_t count, const char *answer,
@@ -170,7 +171,7 @@ static void expect_all(void **state, const struct expectation *all, size_t count
         if (i.pal.lost.count)
             fail_msg("'%s': %s", all[n].code, i.pal.lost.items[0]);
         assert_int_equal(i.pal.mapped, 1);
-        assert_false(rules_know_nothing(&i.ruled.outcome)); /* even if no rule finds anything */
+        assert_false(rules_know_nothing(&i.ruled.outcome)); /* the rules could check the report */
         assert_warns(&i, all[n].warns);
         for (size_t k = 0; k < i.ruled.outcome.warning_count; k++)
             assert_int_equal(i.ruled.outcome.warnings[k].severity, RULES_WARNING);
@@ -180,7 +181,7 @@ static void expect_all(void **state, const struct expectation *all, size_t count
 }
 #define EXPECT_ALL(all, answer, header) expect_all(state, all, sizeof(all) / sizeof *(all), answer, header)
 
-/* Peaks for gt and ge, the least values for lt and le, as in PAL. */
+/* As in PAL, gt and ge compare the highest value, and lt and le compare the lowest. */
 static void literal_limits_are_compared(void **state)
 {
     static const struct expectation all[] = {
@@ -191,7 +192,7 @@ static void literal_limits_are_compared(void **state)
         {STATIC("$disk", "'le'", "-1"), ""},
         {STATIC("$disk", "'eq'", "0.06"), "D:"},
         {STATIC("$disk", "'ne'", "0"), "C: D: E:"},
-        {STATIC("$cpu", "'gt'", "60"), ""}, /* an integer in PAL */
+        {STATIC("$cpu", "'gt'", "60"), ""}, /* PAL converts both values to integers */
         {STATIC("$cpu", "'gt'", "60.2"), "(0) (1) (_Total)"},
         {STATIC("$cpu#1+==>x", "'gt'", "59"), "(_Total)"},
         {STATIC("$cpu#1+==>x.", "'gt'", "59"), "(_Total)"},
@@ -233,7 +234,7 @@ static void answers_select_conditions(void **state)
     EXPECT_ALL(answered, "health=400", "");
 }
 
-/* MB in the report, GB in PAL's question; the user's answers take precedence over both. */
+/* The report contains the memory size in MB. PAL asks for it in GB; if the user answers, the answer is used. */
 static void memory_is_that_of_the_report(void **state)
 {
     static const struct expectation share[] = {
@@ -277,7 +278,7 @@ static void loops_over_a_counter_are_conditions(void **state)
     EXPECT_ALL(all, NULL, "");
 }
 
-/* By code and by type of counter; nothing is divided by zero. */
+/* Counters may be computed by PAL's code or from other counters. Nothing may be divided by zero. */
 static void computed_counters_are_computed(void **state)
 {
     struct imported i;
@@ -316,12 +317,12 @@ static void missing_trend_is_reported(void **state)
     assert_int_equal(i.ruled.outcome.warnings[0].severity, RULES_INFORMATION);
     struct text_buffer patterns = {0};
     assert_int_equal(rules_slice_patterns(i.ruled.rules, &patterns), S_OK);
-    assert_string_equal(patterns.text, "i/Available MBytes/"); /* so that the report contains them */
+    assert_string_equal(patterns.text, "i/Available MBytes/"); /* the report must have slices for this counter */
     text_buffer_free(&patterns);
     imported_free(&i);
 }
 
-/* No threshold is dropped without being listed. */
+/* Each threshold that is dropped must be listed with the reason. */
 static void other_thresholds_are_listed_with_reasons(void **state)
 {
     static const struct {
@@ -406,7 +407,8 @@ static void disabled_analyses_are_disabled_rules(void **state)
     "<THRESHOLD NAME='" threshold "' CONDITION='Warning'><CODE>StaticThreshold -Coll $m -Op gt -Thr 1</CODE>"          \
     "</THRESHOLD></ANALYSIS>"
 
-/* Depth first, each file once, names in any case; the nearest analysis and question take precedence. */
+/* Inherited files are read depth-first, each file only once; the case of their names makes no difference. If several
+   files have the same analysis or question, the nearest one is used. */
 static void files_inherit_from_others(void **state)
 {
     struct pal_imported i;
@@ -470,8 +472,8 @@ static void invalid_files_and_answers_are_errors(void **state)
     }
 }
 
-/* Out of memory at any allocation is an error, and nothing leaks. */
-static void memory_may_end_anywhere(void **state)
+/* If any allocation fails, an error is returned, and nothing may leak. */
+static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
     char *text = pal_file(THRESHOLD("t", "Warning", "50", LONG_LOOP)
@@ -504,7 +506,7 @@ int main(void)
         cmocka_unit_test(missing_trend_is_reported),      cmocka_unit_test(other_thresholds_are_listed_with_reasons),
         cmocka_unit_test(descriptions_become_plain_text), cmocka_unit_test(disabled_analyses_are_disabled_rules),
         cmocka_unit_test(files_inherit_from_others),      cmocka_unit_test(invalid_files_and_answers_are_errors),
-        cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }

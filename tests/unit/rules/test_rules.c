@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The effect of rules on a report, action by action. */
+/* Tests what each action of rules does in a report. */
 #include "tests/unit/rules/rules_report.h"
 
 #define ROW(name, mean) "<Item><Data name='disk'>" name "</Data><Data name='mean'>" mean "</Data></Item>"
@@ -50,8 +50,8 @@ static void a_warning_names_the_worst_row(void **state)
     ruled_free(&r);
 }
 
-/* Warnings must not contain "9.300000000000001", which libxml2 writes for 93 div 10. */
-static void numbers_have_no_noise(void **state)
+/* libxml2 writes "9.300000000000001" for 93 div 10. Warnings must not contain such numbers. */
+static void numbers_have_no_meaningless_digits(void **state)
 {
     struct ruled r;
     run(&r, state, ADVISED,
@@ -63,7 +63,8 @@ static void numbers_have_no_noise(void **state)
     ruled_free(&r);
 }
 
-/* As text, 9.5 is greater than 10.25. An empty cell is neither the least nor the greatest. */
+/* Values must be compared as numbers: as strings, 9.5 is greater than 10.25. An empty cell is neither the least nor the
+   greatest. */
 static void the_least_and_the_greatest_are_chosen(void **state)
 {
     static const struct {
@@ -116,7 +117,8 @@ static void nodes_and_attributes_are_inserted_in_the_right_place(void **state)
     "<Warning table=\"//Table[@name='warning']\"><Item><Data name='symptom'>see <b>{disk}</b> text, <i>or</i> "        \
     "<u>not</u><!-- c -->.</Data></Item></Warning>"
 
-/* A sentence with a bold word must keep its other words (MS-PLA 2.2.8), and a Node its elements (2.2.5). */
+/* If a sentence has a word in bold, its other words must be kept (MS-PLA 2.2.8). The elements in a Node must be kept
+   (2.2.5). */
 static void text_beside_elements_is_kept(void **state)
 {
     static const char rules[] = RULE(STEP(
@@ -137,7 +139,7 @@ static void text_beside_elements_is_kept(void **state)
     assert_has(&r, "<?openpla-rules text?>three<?openpla-rules end?><G rules=\"1\"/><StringTable/>"
                    "<?openpla-rules text?>one<?openpla-rules end?><F rules=\"1\"/>"
                    "<?openpla-rules text?>two<?openpla-rules end?></Report>");
-    /* Rules that run again first remove what they inserted earlier. */
+    /* If rules run again, they first remove what they have inserted before. */
     char *first = text_copy(r.text);
     ruled_free(&r);
     run(&r, state, first, rules);
@@ -158,7 +160,7 @@ static void deleted_nodes_are_removed(void **state)
     assert_has_not(&r, "<Data name=\"mean\">");
     assert_has_not(&r, "physicalDisk");
     assert_has_not(&r, "<Item");
-    assert_has_not(&r, "unreached"); /* the element is removed */
+    assert_has_not(&r, "unreached"); /* the element to which this would be added is deleted */
     ruled_free(&r);
     run(&r, state, REPORT, RULE(STEP("", DO("<Delete select='/Report'/>"))));
     assert_message(&r.outcome.errors, "selects the report itself");
@@ -166,7 +168,7 @@ static void deleted_nodes_are_removed(void **state)
     ruled_free(&r);
 }
 
-/* If a warning's table is missing, it is created, so that the warning is visible. */
+/* If the table for a warning does not exist, it is created, so that the warning is visible. */
 static void warning_with_a_wrong_path_is_kept(void **state)
 {
     struct ruled r;
@@ -182,7 +184,7 @@ static void warning_with_a_wrong_path_is_kept(void **state)
     ruled_free(&r);
 }
 
-/* Rules that run again result in the same report: nothing is duplicated, and outdated warnings are removed. */
+/* If the same rules run again, the report must stay the same: nothing is duplicated, and old warnings are removed. */
 static void rules_run_twice_leave_the_same_report(void **state)
 {
     static const char rules[] = RULE(
@@ -238,8 +240,8 @@ static void steps_that_fail_end_their_rule_if_they_are_fatal(void **state)
     }
 }
 
-/* MS-PLA 2.2.3.4: a missing string for a group's name stops all groups from that one on; for a rule's name, it stops
-   that rule. */
+/* If the string for a group's name is missing, this group and all later ones are not run. If the string for a rule's
+   name is missing, only that rule is not run (MS-PLA 2.2.3.4). */
 static void names_without_a_string_stop_rules(void **state)
 {
     struct ruled r;
@@ -279,7 +281,7 @@ static void names_without_a_string_stop_rules(void **state)
     ruled_free(&r);
 }
 
-/* A variable's value can never change an expression's meaning. */
+/* The value of a variable must not change the meaning of an expression, whatever characters it contains. */
 static void values_cannot_change_expressions(void **state)
 {
     static const char *const disks[] = {"O'Hara", "a &quot; ' b", "] | //*[", "{none}", "1.5", "007"};
@@ -305,12 +307,12 @@ static void values_cannot_change_expressions(void **state)
     }
 }
 
-/* Each of an author's mistakes is reported with its position. */
+/* If an author of rules makes a mistake, it must be reported with its position. */
 static void mistakes_are_reported(void **state)
 {
     static const struct {
         const char *step, *said;
-        bool of_rules; /* reported when the rules are read */
+        bool of_rules; /* the mistake is reported when the rules are read, not when they run */
     } cases[] = {
         {"<Step select='//Item[ends-with(.,1)]'/>", "ends-with() is XPath 2", false},
         {"<Step select='//a:b'/>", "namespace prefixes", false},
@@ -399,7 +401,7 @@ static void strings_are_in_the_requested_language(void **state)
     }
 }
 
-/* Rules that cannot run fail with one error, and the report is unchanged. */
+/* If rules cannot run, there is one error, and the report is unchanged. */
 static void invalid_rules_and_reports_are_rejected(void **state)
 {
     static const char *const rules[] = {"",
@@ -486,7 +488,7 @@ static void runaway_expressions_are_stopped(void **state)
     text_buffer_free(&deep);
 }
 
-/* Each string is created again whenever it is needed: few XPath operations, but many bytes. */
+/* XPath creates a string again each time it is needed. A few operations can therefore create very many bytes. */
 static void runaway_strings_are_stopped(void **state)
 {
     struct text_buffer b = {0};
@@ -508,7 +510,7 @@ static void runaway_strings_are_stopped(void **state)
     assert_message(&r.outcome.errors, "it creates too many strings or nodes");
     assert_message(&r.outcome.errors, "its value exceeds 65536 bytes");
     ruled_free(&r);
-    /* A step that selects the whole report reads none of its text. */
+    /* If a step selects the whole report, its text is not read, so it does not count. */
     rules_write_file(*state, "report.xml", b.text);
     rules_run_limited(&r, *state, RULE("<Step select='/Report'><Variable name='a'>x</Variable></Step>"), 500, true);
     assert_no_fault(&r);
@@ -531,7 +533,7 @@ static void variables_are_limited(void **state)
     text_buffer_free(&b);
 }
 
-/* A report that is nested more deeply than readers support would be lost. */
+/* Rules must not insert elements so deeply that readers can no longer read the report. */
 static void report_is_readable_after_deep_insertions(void **state)
 {
     static const char *const rules[] = {
@@ -557,7 +559,7 @@ static void report_is_readable_after_deep_insertions(void **state)
     text_buffer_free(&b);
 }
 
-/* Each failing allocation is reported as out of memory, and the report is unchanged. */
+/* If an allocation fails, "out of memory" is returned, and the report is unchanged. */
 static void out_of_memory_leaves_the_report(void **state)
 {
     static const char rules[] =
@@ -605,7 +607,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warning_names_the_worst_row),
-        cmocka_unit_test(numbers_have_no_noise),
+        cmocka_unit_test(numbers_have_no_meaningless_digits),
         cmocka_unit_test(the_least_and_the_greatest_are_chosen),
         cmocka_unit_test(nodes_and_attributes_are_inserted_in_the_right_place),
         cmocka_unit_test(text_beside_elements_is_kept),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* String functions of rules: a wrong result would cause a wrong warning, and an unlimited search would never end. */
+/* String functions of rules. A wrong result would cause a wrong warning. Without a limit, a search could take hours. */
 #include "tests/unit/rules/rules_report.h"
 
 #define STEP(expression)                                                                                               \
@@ -58,7 +58,8 @@ static void invalid_calls_are_reported(void **state)
     }
 }
 
-/* Searching 2 MB in 4 MB needs 4 * 10^12 comparisons, which took hours. The next step runs. */
+/* To search 2 MB in 4 MB, 4 * 10^12 comparisons are needed, which takes hours. The search must be stopped, and the next
+   step must run. */
 static void runaway_search_is_stopped(void **state)
 {
     enum { LENGTH = 4 << 20 };
@@ -84,8 +85,8 @@ static void runaway_search_is_stopped(void **state)
     ruled_free(&r);
 }
 
-/* 20,000 elements contain hardly any text, so a limit on created strings alone would not apply. A cell has few nodes
-   below it. */
+/* The 20,000 elements contain hardly any text, so a limit for created strings is not enough. Expressions that read only
+   a cell must still work, because a cell contains few nodes. */
 static void search_for_missing_text_is_counted(void **state)
 {
     static const char *const away[] = {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Imports of rules and schemas are read with the rights of the user who runs them, and messages quote them. Therefore
-   no name in a document may lead to another user's file. */
+/* Rules and schemas can import files, which are read with the rights of the user who runs the rules. Messages quote
+   these files. A document must therefore not be able to import a file that its author may not read. */
 #include "tests/unit/rules/rules_report.h"
 #include "tests/unit/scratch_link.h"
 
 #define IMPORT(name) "<Rules><Import file='" name "'/></Rules>"
 #define OUTSIDE      "<Rules><Group name='outside'/></Rules>"
 
-/* Returns whether the imported file's group was loaded; otherwise the only error contains the reason. */
+/* Returns whether the group in the imported file was loaded. If not, asserts that the only error contains `why`. */
 static bool imports(const char *path, const char *text, const char *why)
 {
     struct rules *r = rules_create();
@@ -31,8 +31,8 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("%systemroot%\\pla\\rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\PLA\\Rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\pla\\rules\\Rules.System.CPU.xml"), NULL},
-        {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* a built-in file, which needs no access
-                                                                           check */
+        {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* means a built-in file, which needs
+                                                                           no access check */
         {IMPORT("../outside.xml"), "imports must be in the folder of the importing file"},
         {IMPORT("below\\..\\..\\outside.xml"), "imports must be in the folder of the importing file"},
         {IMPORT("%systemroot%\\pla\\rules\\..\\..\\outside.xml"), "imports must be in the folder"},
@@ -54,7 +54,7 @@ static void imports_stay_in_their_folder(void **state)
     memory_free(path);
 }
 
-/* A set's text has no folder: the service's current folder must have no effect. */
+/* Rules in a set's XML are not in a folder. Their imports must not be searched in the service's current folder. */
 static void a_sets_text_has_no_folder(void **state)
 {
     char *name = text_format("%s.here.xml", (const char *)*state), *text = text_format(IMPORT("%s"), name);
@@ -64,7 +64,7 @@ static void a_sets_text_has_no_folder(void **state)
     assert_int_equal(schema_file_load_of_set(name, "ReportSchema", &f), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_false(imports("Rules", IMPORT("../x.xml"), "imports must be in the folder"));
     assert_true(imports("Rules", IMPORT("Rules.General.xml"), ""));
-    /* If the user names a file, imports are searched in that file's folder. */
+    /* If the rules are in a file that the user has named, their imports are searched in that file's folder. */
     assert_int_equal(schema_file_load(name, "mine.xml", &f), S_OK);
     assert_string_equal(f.path, name);
     schema_file_free(&f);
