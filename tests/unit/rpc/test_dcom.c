@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote DCOM without COM: settings, accounts and their identities, messages between the front end and the service, and
-   the method table. */
+/* The parts of remote DCOM that do not need COM: settings, accounts and their identities, messages between the front
+   end and the service, and the method table. */
 #include "com/remote/slots.h"
 #include "com/server/dcom_link.h"
 #include "com/server/dcom_settings.h"
@@ -111,13 +111,13 @@ static void accounts_are_added_replaced_and_removed(void **state)
     assert_int_equal(dcom_accounts_read(&all), S_OK);
     assert_int_equal(all.count, 1);
     assert_int_equal(all.items[0].role, DCOM_ROLE_ADMINISTRATORS);
-    assert_string_equal(all.items[0].sid, sid); /* its sets keep their owner */
+    assert_string_equal(all.items[0].sid, sid); /* the same SID, so that the account still owns its sets */
     dcom_accounts_free(&all);
     assert_int_equal(dcom_account_remove("TESTER"), S_OK);
     assert_int_equal(dcom_account_remove("tester"), S_FALSE);
     assert_int_equal(dcom_account_add("tester", DCOM_ROLE_USERS, GOOD_PASSWORD, false), S_OK);
     assert_int_equal(dcom_accounts_read(&all), S_OK);
-    assert_string_not_equal(all.items[0].sid, sid); /* another account with the same name owns none of its sets */
+    assert_string_not_equal(all.items[0].sid, sid); /* a new account with an old name gets another SID */
     dcom_accounts_free(&all);
     dcom_account_remove("tester");
     memory_free(sid);
@@ -220,7 +220,7 @@ static void the_table_has_every_method(void **state)
     assert_int_equal(remote_type_count(), 18);
     for (size_t i = 0; i < remote_type_count(); i++)
         slots += remote_type_at(i)->count;
-    assert_int_equal(slots, 435); /* 310 plus those that five interfaces inherit */
+    assert_int_equal(slots, 435); /* 310, and the ones that five interfaces inherit */
     assert_non_null(set);
     assert_ptr_equal(remote_type_find(&set->iid), set);
     assert_null(remote_method_of(set, 6));
@@ -229,8 +229,8 @@ static void the_table_has_every_method(void **state)
     assert_string_equal(remote_method_of(set, 66)->name, "GetValue");
 }
 
-/* After a name of odd length, the mode is 2 bytes off a multiple of 4; a client with 4-byte enumerations adds padding
-   there. */
+/* After a name of odd length, the offset of `mode` is not a multiple of 4. A client whose enumerations have 4 bytes
+   adds 2 bytes of padding before it. */
 static void enumeration_with_four_bytes_is_read(void **state)
 {
     const struct remote_type *set = type_named("IDataCollectorSet");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts for other computers: how names are read, which account a computer gets, and that an interrupted change or
-   lack of memory loses no account. */
+/* Accounts for other computers: how names are read, and which account is used for a computer. No account may be lost
+   if a change is interrupted or memory runs out. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* The two keys of engine/rpc/auth/remote_account.c. */
+/* The names of the two secrets in engine/rpc/auth/remote_account.c. */
 static const char *const keys[2] = {"64636f6d20636c69656e742061636331", "64636f6d20636c69656e742061636332"};
 
 static struct remote_account account(const char *name, const char *password)
@@ -125,7 +125,7 @@ static void given_accounts_precede_stored_ones(void **state)
     forget_all();
 }
 
-/* A crash leaves both secrets, or part of the change. */
+/* A crash may leave both the old and the new secret, or only a part of a change. */
 static void interrupted_changes_lose_nothing(void **state)
 {
     char *text, *other;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The digests with their RFCs' test vectors; NTLMv2 and SPNEGO with the acceptor against the initiator. */
+/* Tests digests with the vectors from their RFCs. Tests NTLMv2 and SPNEGO with exchanges between our initiator and our
+   acceptor. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/ntlm.h"
@@ -51,7 +52,7 @@ static void md5_has_the_vectors_of_rfc_1321(void **state)
     uint8_t out[16];
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (size_t cut = 0; cut <= strlen(rows[i][0]); cut += 7) { /* in two parts */
+        for (size_t cut = 0; cut <= strlen(rows[i][0]); cut += 7) { /* the input is added in two parts */
             struct md5 m;
             md5_begin(&m);
             md5_add(&m, rows[i][0], cut);
@@ -100,7 +101,7 @@ static void rc4_has_the_vectors_of_rfc_6229(void **state)
     assert_hex(stream, 16, "9ac7cc9a609d1ef7b2932899cde41b97");
 }
 
-/* MS-NLMP 4.2.1 and 4.2.4: user "User", password "Password". */
+/* The example in MS-NLMP 4.2.1 and 4.2.4: user "User", password "Password". */
 static void password_hash_is_that_of_ms_nlmp(void **state)
 {
     uint8_t hash[16];
@@ -119,8 +120,8 @@ static bool find_user_of_ms_nlmp(void *user, const char *name, const char *domai
            SUCCEEDED(auth_hash_password("Password", hash));
 }
 
-/* MS-NLMP 4.2.4: server challenge 01..ef, client challenge aa.., time 0, session key 55..; the proof, the encrypted key
-   and the client's first encrypted message are the specification's. */
+/* The example in MS-NLMP 4.2.4 has the server challenge 01..ef, the client challenge aa.., time 0 and the session key
+   55.. . The proof, the encrypted key and the client's first encrypted message must be those of the specification. */
 static void session_of_ms_nlmp_is_accepted(void **state)
 {
     static const uint8_t response[] = {
@@ -192,7 +193,7 @@ static const struct auth_accounts accounts = {.computer_name = "MACHINE", .user 
 struct pair {
     struct auth_context *acceptor, *initiator;
     struct auth_credentials credentials;
-    int change; /* number of the message in which the byte `change_at` is flipped; -1: none */
+    int change; /* in this message, the byte `change_at` is changed; -1: no message */
     size_t change_at;
     bool is_changed;
 };
@@ -213,7 +214,7 @@ static void pair_close(struct pair *p)
     auth_close(p->initiator);
 }
 
-/* Returns the result of the side that rejected, or S_OK when both sides are done. */
+/* Exchanges messages. Returns S_OK if both sides finish, or the error of the side that rejects a message. */
 static HRESULT pair_run(struct pair *p)
 {
     uint8_t *token = NULL;
@@ -285,7 +286,8 @@ static void wrong_logons_are_rejected(void **state)
         }
 }
 
-/* The MIC covers each byte of NTLM's messages. SPNEGO's own bytes may change if both sides agree nevertheless. */
+/* The MIC covers each byte of NTLM's messages. A change in the bytes that SPNEGO adds is harmless if both sides still
+   choose the same mechanism. */
 static void changed_messages_are_rejected(void **state)
 {
     (void)state;
@@ -357,7 +359,7 @@ static void weak_and_old_logons_are_rejected(void **state)
     }
 }
 
-/* Windows first offers Kerberos with a token; NTLM's messages follow, and then the MIC is required. */
+/* Windows may offer Kerberos first, with a token. If both sides then use NTLM, the MIC is required. */
 static void another_first_choice_needs_the_mic(void **state)
 {
     static const uint8_t init[] = {0x60, 0x33, 6,    6,    0x2B, 6, 1,    5,    5,    2,    0xA0, 0x29, 0x30, 0x27,

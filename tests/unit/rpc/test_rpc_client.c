@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The DCOM client with our server over TCP: the lifetime of an object, calls by name, references and pings, several
-   threads, and the errors for a wrong password or an unreachable server. */
+/* The DCOM client connected to our server over TCP: the lifetime of an object, calls by name, references and pings,
+   several threads, and the errors for a wrong password or an unreachable server. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -19,7 +19,7 @@
 enum { RUN_DOWN_MS = 1500, PING_MS = 100 };
 
 static struct orpc_server *server;
-static char port_text[8], advertised[8]; /* address of the server, and the address that clients call */
+static char port_text[8], advertised[8]; /* the server's port, and the address that it tells clients */
 static struct wakeup *session_ended;
 static _Atomic unsigned begun, ended;
 
@@ -90,7 +90,7 @@ static struct orpc_object *create(struct orpc_peer *p, const GUID *iid)
     return o;
 }
 
-/* After everything is released, the server keeps nothing of it, without waiting for a run-down. */
+/* When everything is released, the server must free all objects immediately, without a run-down. */
 static void expect_nothing_left(void)
 {
     while (ended != begun)
@@ -162,12 +162,12 @@ static void calls_by_name_return_values_and_error_messages(void **state)
     assert_non_null(strstr(error_text(unknown), "'Nothing'"));
     orpc_answer_free(&answer);
     orpc_object_release(o);
-    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* also after the last release, which is another call */
+    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* the release, another call, kept it */
     orpc_peer_release(p);
     expect_nothing_left();
 }
 
-/* An object that a program keeps without using it must survive. */
+/* An object that a program has but does not use must continue to exist. */
 static void held_objects_outlive_the_run_down(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void held_objects_outlive_the_run_down(void **state)
 
 static void many_objects_are_held(void **state)
 {
-    enum { COUNT = 300 }; /* more than a ping set takes */
+    enum { COUNT = 300 }; /* more objects than a ping set can contain */
     static struct orpc_object *all[COUNT];
     (void)state;
     struct orpc_peer *p = open_peer();
@@ -273,7 +273,7 @@ static void objects_of_another_account_are_unusable(void **state)
     orpc_object_release(o);
     orpc_peer_release(p);
     orpc_peer_release(q);
-    while (orpc_server_objects(server)) /* the child is run down, because its owner never took the reference */
+    while (orpc_server_objects(server)) /* only the run-down frees the child, because no client got its reference */
         orpc_server_run_down(server, clock_monotonic_ms() + 2 * RUN_DOWN_MS);
     expect_nothing_left();
 }
@@ -297,8 +297,8 @@ static void unknown_classes_and_hosts_are_reported(void **state)
 
 enum { RELAYED_MOST = 8 };
 
-/* Forwards connections to the server. `lose_answer`: drops the next answer and ends its connection. `end_idle`: ends
-   all connections. */
+/* Forwards connections to the server. `lose_answer` makes it drop the next reply and close that connection. `end_idle`
+   makes it close all connections. */
 struct relay {
     struct socket_end *listener, *ends[RELAYED_MOST][2]; /* client, server */
     _Atomic bool lose_answer, end_idle, stop;
@@ -404,7 +404,7 @@ static HRESULT create_child(struct orpc_object *o, struct orpc_object **child)
     return hr;
 }
 
-/* A set must not be started twice because the first answer was lost. */
+/* If the reply to a call is lost, the call must not be made again. Otherwise a set could be started twice. */
 static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
 {
     struct relay relay;
@@ -417,7 +417,7 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     orpc_object_release(child);
     assert_int_equal(made_up_objects(), 1);
     HRESULT hr = S_OK;
-    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* the lost answer may have been a ping's */
+    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* repeats if the reply that was lost was for a ping */
         relay.lose_answer = true;
         hr = create_child(o, &child);
         orpc_object_release(child);
@@ -426,7 +426,7 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     assert_non_null(strstr(error_text(hr), "may have been executed"));
     assert_int_equal(made_up_objects(), 2); /* the call was executed once */
     relay.lose_answer = false;
-    assert_int_equal(add(o, 1, 2), 3); /* the object is still there */
+    assert_int_equal(add(o, 1, 2), 3); /* the object still exists */
     orpc_object_release(o);
     orpc_peer_release(p);
     relay_close(&relay);
@@ -435,7 +435,8 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     expect_nothing_left();
 }
 
-/* Reading calls are repeated, so a connection that ended before the call has no effect. */
+/* A call that only reads is made again if its reply is lost. A call is also made again if its connection was closed
+   before. */
 static void reads_and_calls_on_ended_connections_succeed(void **state)
 {
     const struct ndr_variant one = {.vt = NDR_I4, .number = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The two state machines of a connection against each other, and hostile PDUs against the server's. */
+/* Connects the client's and the server's state machine of a connection, and sends hostile PDUs to the server's. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/admission.h"
@@ -38,9 +38,9 @@ struct ends {
     struct rpc_connection *server;
     struct rpc_client *client;
     struct auth_credentials credentials;
-    size_t step; /* number of bytes transferred at a time; 0: all */
+    size_t step; /* maximum number of bytes that are transferred at once; 0: all */
     unsigned calls;
-    enum auth_level level; /* level of the last call */
+    enum auth_level level; /* authentication level of the last call */
     char account[AUTH_NAME_BYTES];
 };
 
@@ -58,7 +58,7 @@ static void ends_close(struct ends *e)
     rpc_client_close(e->client);
 }
 
-/* Opnum 0 returns the stub; another opnum returns itself as the fault. */
+/* Replies to a call. For opnum 0, the reply is the stub; for any other opnum, the opnum is the fault code. */
 static void answer_call(struct ends *e)
 {
     struct rpc_call call;
@@ -70,7 +70,7 @@ static void answer_call(struct ends *e)
     rpc_connection_answer(e->server, call.opnum, call.stub, call.size);
 }
 
-/* Moves bytes in both directions until nothing moves. */
+/* Transfers bytes in both directions until neither side has any to send. */
 static void ends_run(struct ends *e)
 {
     for (bool moved = true; moved;) {
@@ -177,7 +177,7 @@ static void wrong_passwords_end_the_connection(void **state)
         ends_open(&e, true, "wrong", type, AUTH_LEVEL_PRIVACY);
         rpc_client_bind(e.client, &first_iid, 0);
         ends_run(&e);
-        if (type == AUTH_NTLM) { /* an auth3 has no answer: the client learns the result from its first call */
+        if (type == AUTH_NTLM) { /* auth3 has no reply, so only the first call fails */
             rpc_client_call(e.client, &first_iid, NULL, 0, NULL, 0);
             ends_run(&e);
         }
@@ -211,7 +211,7 @@ static void changed_requests_are_rejected(void **state)
         rpc_connection_take(e.server, copy, size, 5000);
         answer_call(&e);
         assert_int_equal(e.calls, at >= size);
-        if (at < size) { /* a replay of the unchanged bytes is too late */
+        if (at < size) { /* sending the unchanged bytes afterwards does not help */
             rpc_connection_take(e.server, bytes, size, 5000);
             answer_call(&e);
         } else {
@@ -224,7 +224,7 @@ static void changed_requests_are_rejected(void **state)
     }
 }
 
-/* A bind that replaces the security context between two fragments must not leave the request with the old context. */
+/* If a bind replaces the security context between two fragments, the request must not continue with the old context. */
 static void bind_between_fragments_ends_the_request(void **state)
 {
     struct ends e;
@@ -253,7 +253,7 @@ static void bind_between_fragments_ends_the_request(void **state)
     ends_close(&e);
 }
 
-/* Bytes that complete neither a call nor a logon do not extend the deadline. */
+/* The deadline must not move if a client sends bytes that complete neither a call nor a logon. */
 static void slow_clients_meet_the_deadline(void **state)
 {
     struct ends e;
@@ -304,7 +304,7 @@ static void limits_are_enforced(void **state)
     ends_close(&e);
 }
 
-/* Like impacket: a new logon and a new context for each change of the interface, without limit. */
+/* Like impacket, this client makes a new logon with a new context for each change of the interface, without limit. */
 static void many_logons_replace_the_oldest(void **state)
 {
     struct rpc_connection *server;
@@ -379,7 +379,7 @@ static void memory_failures_end_the_connection(void **state)
         memory_fail_at(0);
         good = good && rpc_client_state(e.client) == RPC_CLIENT_READY && !rpc_client_result(e.client);
         assert_true(!is_past || good);
-        if (good) /* memory that was only needed to release something */
+        if (good) /* the failed allocation was only needed to release something */
             call_echo(&e, &first_iid, 20);
         ends_close(&e);
         if (is_past)
@@ -404,7 +404,7 @@ static void admission_counts_connections_and_failures(void **state)
     assert_string_equal(why, "too many connections");
     admission_leave(a, "10.0.0.1");
     assert_true(admission_enter(a, "10.0.0.3", 1, &why));
-    /* A successful logon resets the count of failed ones; the third failure in a row blocks. */
+    /* A successful logon resets the number of failed ones. After three failures in a row, the address is blocked. */
     assert_int_equal(admission_logon_failed(a, "10.0.0.3", 10), 7);
     admission_logon_failed(a, "10.0.0.3", 10);
     admission_logon_succeeded(a, "10.0.0.3");
@@ -417,7 +417,7 @@ static void admission_counts_connections_and_failures(void **state)
     assert_false(admission_enter(a, "10.0.0.3", 1019, &why));
     assert_string_equal(why, "blocked after failed logons");
     assert_true(admission_enter(a, "10.0.0.3", 1020, &why));
-    for (int i = 0; i < 5; i++) { /* the count starts again */
+    for (int i = 0; i < 5; i++) { /* the number of failures starts at 0 again */
         admission_logon_failed(a, "10.0.0.3", 1030);
         admission_logon_succeeded(a, "10.0.0.3");
     }
@@ -426,7 +426,8 @@ static void admission_counts_connections_and_failures(void **state)
     admission_close(a);
 }
 
-/* Addresses that disconnect leave no entry; of those that failed, the oldest entries are replaced first. */
+/* When an address disconnects, its entry is removed. Entries of addresses that failed remain; if there is no room, the
+   oldest one is replaced. */
 static void admission_has_room_for_new_addresses(void **state)
 {
     struct admission *a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR types: golden bytes that impacket and the experiment exchanged, round trips, and invalid bytes. */
+/* NDR types: bytes that impacket and an experimental server exchanged, round trips, and invalid bytes. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/automation.h"
@@ -59,7 +59,7 @@ static void writes_align_and_stop_at_the_limit(void **state)
     ndr_writer_free(&w);
 }
 
-/* An answer from the experiment: a SAFEARRAY of two strings, and the same after one more pointer. */
+/* A reply of the experimental server: a SAFEARRAY of two strings. `two_pointers` is the same after one more pointer. */
 static const char one_pointer[] = "55736572 01000000 01008001 04000000 00000800 08000000 02000000 02000000"
                                   "02000000 00000000 02000000 55736572 55736572 02000000 04000000 02000000 61006200"
                                   "01000000 02000000 01000000 6300";
@@ -121,7 +121,7 @@ static void golden_variant_is_read_and_written(void **state)
     ndr_arena_free(&arena);
 }
 
-/* The reply to get_DataCollectors. */
+/* The bytes are the reply to get_DataCollectors. */
 static void golden_object_reference_is_read_and_written(void **state)
 {
     static const char text[] =
@@ -212,7 +212,7 @@ static void variants_survive_the_round_trip(void **state)
         struct ndr_writer w = {0};
         struct ndr_arena arena = {0};
         struct ndr_variant v;
-        ndr_write_u8(&w, 1); /* so that it is unaligned */
+        ndr_write_u8(&w, 1); /* makes the VARIANT unaligned */
         ndr_write_variant(&w, &rows[i]);
         struct ndr_reader r = ndr_reader_over(w.bytes, w.size);
         ndr_read_u8(&r);
@@ -221,7 +221,7 @@ static void variants_survive_the_round_trip(void **state)
         assert_int_equal(r.at, w.size);
         assert_true(variants_equal(&rows[i], &v));
         ndr_arena_free(&arena);
-        for (size_t cut = 1; cut < w.size; cut++) { /* every prefix is invalid, except for unread padding */
+        for (size_t cut = 1; cut < w.size; cut++) { /* truncated bytes are invalid, unless only padding is missing */
             uint8_t *exact = memory_copy(w.bytes, cut);
             r = ndr_reader_over(exact, cut);
             ndr_read_u8(&r);
@@ -258,7 +258,7 @@ static void nesting_and_counts_are_limited(void **state)
     assert_int_equal(r.fault, RPC_FAULT_BAD_STUB);
     ndr_arena_free(&arena);
     ndr_writer_free(&w);
-    /* 2^32 - 1 strings in a few bytes. */
+    /* The bytes claim to contain 2^32 - 1 strings. */
     uint8_t bytes[128];
     struct ndr_array *a;
     const size_t size = from_hex(two_pointers, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DCOM's server and client against each other through two state machines, and golden bodies that impacket and the
-   experiment exchanged. */
+/* Connects DCOM's client and server through two state machines. Also tests bodies that impacket and an experimental
+   server exchanged. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/thread.h"
@@ -18,13 +18,13 @@
 static const GUID causality = {7, 7, 7, {7}};
 static const struct dual_strings bindings = {.count = 1, .addresses = {"127.0.0.1[47135]"}};
 
-/* Requests by one account, without a connection. */
+/* Makes requests to the server as one account, without a connection. */
 struct end {
     struct orpc_server *server;
     struct orpc_session *session;
     uint64_t now_ms;
     struct ndr_writer request, answer;
-    struct ndr_reader reader; /* of the answer */
+    struct ndr_reader reader; /* reads `answer` */
     struct ndr_arena arena;
 };
 
@@ -119,9 +119,9 @@ static void activated_objects_accept_calls_until_released(void **state)
     assert_int_equal(sum, 42);
     end_release(&e, &a, &ipid, 4);
     assert_int_equal(end_add(&e, &ipid, &sum), 0);
-    end_release(&e, &a, &ipid, 4); /* releases more references than it has */
+    end_release(&e, &a, &ipid, 4); /* the client releases more references than it has */
     assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
-    assert_int_equal(made_up_objects(), 1); /* the other interface keeps it alive */
+    assert_int_equal(made_up_objects(), 1); /* the client still has a reference to another interface of the object */
     end_release(&e, &a, &a.objects[1]->standard.ipid, 5);
     assert_int_equal(made_up_objects(), 0);
     assert_int_equal(orpc_server_objects(e.server), 0);
@@ -149,7 +149,7 @@ static void interfaces_are_queried(void **state)
     assert_true(guid_equal(&objects[0].ipid, &a.objects[0]->standard.ipid));
     assert_int_equal(objects[0].references, 3);
     assert_int_equal(end_add(&e, &objects[0].ipid, &sum), 0);
-    /* IRemUnknown2: a method that IRemUnknown lacks. */
+    /* This method exists only in IRemUnknown2, not in IRemUnknown. */
     orpc_write_this(&e.request, &causality);
     ndr_write_guid(&e.request, &a.objects[0]->standard.ipid);
     ndr_write_u16(&e.request, 1);
@@ -198,7 +198,7 @@ static void each_account_has_its_own_objects(void **state)
     orpc_write_references(&e.request, &causality, &one, 1);
     assert_int_equal(end_call_as(&e, "other", AUTH_LEVEL_PRIVACY, &orpc_iid_rem_unknown, &a.rem_unknown, 5), 0);
     uint32_t sum;
-    assert_int_equal(end_add(&e, &ipid, &sum), 0); /* the other account released no reference of it */
+    assert_int_equal(end_add(&e, &ipid, &sum), 0); /* the other account could not release this account's reference */
     orpc_write_activation(&e.request, &causality, &made_up_class, &made_up_iid, 1, false);
     assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_scm_activator, NULL, 4), RPC_FAULT_DENIED);
     end_close(&e);
@@ -220,7 +220,7 @@ static void unused_objects_are_run_down(void **state)
     assert_int_equal(orpc_session_open(e.server, &bindings, &e.session), S_OK);
     end_activate(&e, &b);
     const GUID other = b.objects[0]->standard.ipid;
-    /* A call on one connection keeps all objects of that connection alive, and no others. */
+    /* A call on a connection postpones the run-down of all objects of that connection, but of no others. */
     e.now_ms += 800;
     assert_int_equal(end_add(&e, &other, &sum), 0);
     e.now_ms += 800;
@@ -229,7 +229,7 @@ static void unused_objects_are_run_down(void **state)
     assert_int_equal(end_add(&e, &ipid, &sum), RPC_FAULT_DISCONNECTED);
     assert_int_equal(end_add(&e, &other, &sum), 0);
     orpc_session_close(first);
-    /* A ping does the same without a logon; a ping set with unknown objects is not created. */
+    /* A ping also postpones the run-down, and needs no logon. A ping set with unknown objects is not created. */
     orpc_write_complex_ping(&e.request, 0, 1, &unknown, 1, NULL, 0);
     assert_int_equal(end_call_as(&e, NULL, AUTH_LEVEL_NONE, &orpc_iid_object_exporter, NULL, 2), 0);
     assert_int_equal(orpc_read_complex_ping(&e.reader, &set), 0x777);
@@ -405,11 +405,11 @@ struct worker {
     unsigned calls;
 };
 
-/* Activates an object, calls it and the shared one, queries, and releases. */
+/* Repeatedly activates an object, calls it and the shared object, queries an interface, and releases. */
 static void work(void *user)
 {
     struct worker *k = user;
-    struct end e = {.server = k->server, .now_ms = 1000000}; /* in the thread that runs objects down */
+    struct end e = {.server = k->server, .now_ms = 1000000}; /* the same time as in the thread that runs objects down */
     struct orpc_activated a;
     uint32_t sum;
     if (FAILED(orpc_session_open(k->server, &bindings, &e.session)))
@@ -450,7 +450,7 @@ static void threads_share_the_objects(void **state)
         assert_int_equal(thread_start(work, &workers[i], &threads[i]), S_OK);
     }
     for (size_t i = 0; i < WORKERS; i++) {
-        while (!thread_wait(threads[i], 1)) /* no object is old enough to be removed, but all are checked */
+        while (!thread_wait(threads[i], 1)) /* checks all objects, but none is old enough to be run down */
             orpc_server_run_down(e.server, e.now_ms);
         thread_close(threads[i]);
         assert_int_equal(workers[i].calls, 600);
@@ -459,14 +459,14 @@ static void threads_share_the_objects(void **state)
     end_close(&e);
 }
 
-/* ---- client and server exchanging PDUs ---- */
+/* ---- a client and a server that exchange PDUs ---- */
 
 static bool serves(void *user, const GUID *iid, uint32_t version)
 {
     return orpc_server_serves(user, iid, version);
 }
 
-/* Moves bytes in both directions until nothing moves. */
+/* Transfers bytes in both directions until neither side has any to send. */
 static void run_connection(struct end *e, struct rpc_connection *c, struct rpc_client *client)
 {
     for (size_t size;;) {
@@ -532,9 +532,9 @@ static void our_client_activates_and_calls(void **state)
     end_close(&e);
 }
 
-/* ---- golden ---- */
+/* ---- recorded bytes ---- */
 
-/* RemoteCreateInstance as impacket sends it, for another class; from the experiment's dump. */
+/* RemoteCreateInstance for another class, as impacket sent it to the experimental server. */
 static const char impacket_request[] =
     "05000700 01000000 00000000 70194c2d 67dae748 306fcf7b 671d067e 00000000 00000000 476f0000 a0010000 a0010000"
     "4d454f57 04000000 a2010000 00000000 c0000000 00000046 38030000 00000000 c0000000 00000046 00000000 78010000"
@@ -546,7 +546,7 @@ static const char impacket_request[] =
     "54503030 fafafafa 01100800 cccccccc 18000000 cccccccc 00000000 00000000 00000000 00000000 00000000 00000000"
     "01100800 cccccccc 10000000 cccccccc 00000000 00000000 00000000 00000000 01100800 cccccccc 1a000000 cccccccc"
     "00000000 d5bc0000 00000000 0100aaaa 996b0000 01000000 0700fafa fafafafa";
-/* The experiment's answer, which impacket accepted. */
+/* The reply of the experimental server, which impacket accepted. */
 static const char experiment_answer[] =
     "00000000 00000000 00000200 08020000 08020000 4d454f57 04000000 a3010000 00000000 c0000000 00000046 39030000"
     "00000000 c0000000 00000046 00000000 d8010000 d0010000 00000000 01100800 cccccccc 60000000 00000000 d0010000"
@@ -581,10 +581,10 @@ static void golden_request_is_read(void **state)
     const size_t size = from_hex(impacket_request, bytes);
     (void)state;
     end_open(&e, NULL);
-    ndr_write_bytes(&e.request, bytes, size); /* PLA's class is unknown here, so the request was read completely */
+    ndr_write_bytes(&e.request, bytes, size); /* it requests PLA's class, which is unknown here */
     assert_int_equal(end_call(&e, &orpc_iid_scm_activator, NULL, 4), 0);
     assert_int_equal(orpc_read_activation(&e.reader, &e.arena, &a), ORPC_CLASS_NOT_REGISTERED);
-    /* Our GUIDs in its place: the class is at 0x110, the interface at 0x144. */
+    /* Replaces the GUIDs with ours: the class is at 0x110, and the interface is at 0x144. */
     struct ndr_writer guids = {0};
     ndr_write_guid(&guids, &made_up_class);
     ndr_write_guid(&guids, &made_up_iid);
@@ -608,7 +608,7 @@ static void our_request_equals_the_golden_request_layout(void **state)
     (void)state;
     orpc_write_activation(&w, &causality, &clsid, &iid, 1, false);
     assert_int_equal(w.size, size);
-    assert_memory_equal(w.bytes + 0x28, bytes + 0x28, 0x34); /* OBJREF_CUSTOM but for its reserved member */
+    assert_memory_equal(w.bytes + 0x28, bytes + 0x28, 0x34); /* OBJREF_CUSTOM except its reserved member */
     assert_memory_equal(w.bytes + 0x60, bytes + 0x60, 8);    /* the size of the properties */
     assert_memory_equal(w.bytes + 0x78, bytes + 0x78, 0x1C); /* the header's sizes */
     assert_memory_equal(w.bytes + 0xA8, bytes + 0xA8, 0x58); /* properties and their sizes */
@@ -634,7 +634,7 @@ static void golden_answer_is_read(void **state)
     ndr_arena_free(&arena);
 }
 
-/* The answer to impacket's RemQueryInterface for IDispatch. */
+/* A request of impacket, RemQueryInterface for IDispatch, and the reply. */
 static void golden_query_is_read_and_written(void **state)
 {
     static const char request[] = "6112bf63 9bb6bd5e f3218ba4 3b0c9d3f 05000000 01000000 01000000 00040200 00000000"
@@ -665,8 +665,8 @@ static void golden_query_is_read_and_written(void **state)
     assert_int_equal(object.ipid.Data1, 0x2433fb7d);
 }
 
-/* Every request is truncated at any position and changed in every byte: it is answered or rejected, and nothing
-   leaks. */
+/* Each request is truncated at each position, and each of its bytes is changed. The server must reply or reject it, and
+   nothing may leak. */
 static void malformed_requests_are_rejected(void **state)
 {
     struct end e;
