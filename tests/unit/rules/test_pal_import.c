@@ -192,7 +192,7 @@ static void literal_limits_are_compared(void **state)
         {STATIC("$disk", "'le'", "-1"), ""},
         {STATIC("$disk", "'eq'", "0.06"), "D:"},
         {STATIC("$disk", "'ne'", "0"), "C: D: E:"},
-        {STATIC("$cpu", "'gt'", "60"), ""}, /* PAL converts both values to integers */
+        {STATIC("$cpu", "'gt'", "60"), ""}, /* PAL rounds values to the decimals of the limit */
         {STATIC("$cpu", "'gt'", "60.2"), "(0) (1) (_Total)"},
         {STATIC("$cpu#1+==>x", "'gt'", "59"), "(_Total)"},
         {STATIC("$cpu#1+==>x.", "'gt'", "59"), "(_Total)"},

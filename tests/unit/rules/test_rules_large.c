@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules must be able to check the largest possible reports, which need them most. */
+/* Rules must be able to check the largest possible reports, because these need rules most. */
 #include "engine/base/xml_document.h"
 #include "engine/report/make/report_document.h"
 #include "tests/unit/rules/rules_report.h"
@@ -10,7 +10,7 @@
     "<Exists><Otherwise><Warning><Item><Data name='symptom'>found</Data></Item></Warning></Otherwise></Exists>"        \
     "</Step></Rule></Group></Rules>"
 
-/* Writes a report up to the size limit, with a few rows of long texts. */
+/* Writes a report of the maximum size. It has a few rows with long strings. */
 static uint64_t write_report(const char *path, uint64_t *omitted)
 {
     static const struct report_column_head columns[] = {{.name = "n"}, {.name = "text"}};
@@ -50,7 +50,7 @@ static void rules_run_over_the_largest_possible_report(void **state)
         fail_msg("%s", error_keep(hr).text);
     assert_int_equal(outcome.warning_count, 1);
     rules_outcome_free(&outcome);
-    /* The report with the additions is accepted again. */
+    /* The report, which is now larger, is still accepted. */
     assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path}, &outcome), S_OK);
     assert_int_equal(outcome.warning_count, 1);
     rules_outcome_free(&outcome);
@@ -58,7 +58,7 @@ static void rules_run_over_the_largest_possible_report(void **state)
     memory_free(path);
 }
 
-/* Rules accept every report that OpenPLA creates: their memory limit is 16 bytes per byte of the report. */
+/* Rules must accept every report that OpenPLA creates. Their memory limit is 16 bytes for each byte of the report. */
 static void cells_take_no_more_memory_than_rules_have(void **state)
 {
     (void)state;
@@ -80,8 +80,8 @@ static void cells_take_no_more_memory_than_rules_have(void **state)
     }
 }
 
-/* Equal attribute texts share memory: changing one must not change the others. */
-static void attributes_with_equal_text_are_changed_separately(void **state)
+/* Attributes with the same value share memory. If one is changed, the others must not change. */
+static void attributes_with_equal_values_are_changed_separately(void **state)
 {
     struct ruled r;
     rules_write_file(*state, "report.xml",
@@ -101,7 +101,8 @@ static void attributes_with_equal_text_are_changed_separately(void **state)
     ruled_free(&r);
 }
 
-/* Variables of a step over the report: the error for the one that exceeds the limit, and the value of the next one. */
+/* Runs two steps that select the report. The first has a variable with the expression `away`, which may exceed a limit.
+   The second reports the value of the expression `next`. */
 static void run_variables(struct ruled *r, void **state, const char *away, const char *next)
 {
     char *rules = text_format("<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Variable name='a' "
@@ -115,7 +116,7 @@ static void run_variables(struct ruled *r, void **state, const char *away, const
     memory_free(rules);
 }
 
-/* Otherwise all pairs of nodes would be compared, for minutes or hours, without being counted. */
+/* If these expressions were not stopped, they would compare all pairs of nodes, for minutes or hours. */
 static void nodes_in_pairs_are_bounded(void **state)
 {
     static const char *const many[] = {"count(//X/..)", "//X/preceding-sibling::X", "//X/..//X"};
@@ -147,7 +148,7 @@ static void nodes_in_pairs_are_bounded(void **state)
     text_buffer_free(&b);
 }
 
-/* Their time grows linearly with the lists, so the largest reports need no limit. */
+/* The time for comparisons grows linearly with the lists, so even the largest reports need no limit for them. */
 static void lists_are_compared_by_hashing(void **state)
 {
     struct text_buffer b = {0};
@@ -162,14 +163,14 @@ static void lists_are_compared_by_hashing(void **state)
     assert_int_equal(r.outcome.errors.count, 0);
     assert_string_equal(r.outcome.notices[0].text, "falsetruetruetruefalse120002");
     ruled_free(&r);
-    run_variables(&r, state, "//X[//X = //Y]", "1"); /* evaluated for each node */
+    run_variables(&r, state, "//X[//X = //Y]", "1"); /* the comparison is made for each node */
     assert_message(&r.outcome.errors, "needs more than 20000000 operations");
     ruled_free(&r);
     text_buffer_free(&b);
 }
 
-/* A stop callback like the console's, called often. After the first rule, the 2,000th call is in the middle of the slow
-   expression. */
+/* A stop callback, like that of the console, which is called often. It stops at the 2,000th call after the first rule,
+   in the middle of the slow expression. */
 struct stopping {
     const struct rules_outcome *outcome; /* NULL: stops immediately */
     unsigned asked;
@@ -181,7 +182,8 @@ static bool stop_later(void *context)
     return !s->outcome || s->asked >= 2000;
 }
 
-/* Each row visits all cells without text, which counts as one operation: one expression takes minutes. */
+/* For each row, the expression visits all cells, which contain no text. This counts as one operation, so the expression
+   takes minutes. */
 static struct rules *slow_rules(const char *folder, char **path)
 {
     static const char text[] =
@@ -202,7 +204,7 @@ static struct rules *slow_rules(const char *folder, char **path)
     return rules;
 }
 
-/* Otherwise Ctrl+C waits until libxml2 has evaluated the expression. */
+/* Ctrl+C must not wait until libxml2 has evaluated the whole expression. */
 static void expression_is_stopped_in_the_middle(void **state)
 {
     char *path;
@@ -224,7 +226,7 @@ static void expression_is_stopped_in_the_middle(void **state)
     memory_free(after);
     rules_outcome_free(&outcome);
     stopping.outcome = NULL;
-    assert_int_equal(rules_apply(&job, &outcome), HRESULT_FROM_WIN32(ERROR_CANCELLED)); /* while it is read */
+    assert_int_equal(rules_apply(&job, &outcome), HRESULT_FROM_WIN32(ERROR_CANCELLED)); /* while it reads the report */
     rules_outcome_free(&outcome);
     rules_free(rules);
     memory_free(path);
@@ -237,7 +239,7 @@ static void rules_that_run_too_long_are_named(void **state)
     struct rules_outcome outcome = {0};
     assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path, .seconds = 1}, &outcome), S_OK);
     assert_message(&outcome.errors, "rule 'the slow one': step 1: all rules together ran longer than 1 seconds");
-    assert_int_equal(outcome.notice_count, 1); /* earlier findings are kept */
+    assert_int_equal(outcome.notice_count, 1); /* the result of the first rule is kept */
     assert_true(outcome.unfinished);
     assert_false(rules_know_nothing(&outcome));
     rules_outcome_free(&outcome);
@@ -256,7 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_run_over_the_largest_possible_report),
         cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
-        cmocka_unit_test(attributes_with_equal_text_are_changed_separately),
+        cmocka_unit_test(attributes_with_equal_values_are_changed_separately),
         cmocka_unit_test(nodes_in_pairs_are_bounded),
         cmocka_unit_test(lists_are_compared_by_hashing),
         cmocka_unit_test(expression_is_stopped_in_the_middle),

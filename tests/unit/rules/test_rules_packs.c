@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in rules, each with a report that must cause its warning and one just below the limit: nobody would notice
-   a rule with a wrong limit, path or counter name, because it never warns. */
+/* Each built-in rule is tested with a report that must cause its warning, and with one just below the limit. If a rule
+   had a wrong limit, path or counter name, nobody would notice that it never warns. */
 #include "engine/base/xpath_pairs.h"
 #include "engine/report/rules/rules_parts.h"
 #include "tests/unit/rules/rules_report.h"
@@ -37,7 +37,7 @@ static const struct {
      "Processor time averaged 51 %: the processors have"},
     {"CPU", ONE("Processor", "% Processor Time", "_Total", "81"), RULES_ERROR,
      "Processor time averaged 81 %: the computer is CPU-bound"},
-    /* The 95th percentile takes precedence over the mean. */
+    /* If there is a 95th percentile, it is compared instead of the mean. */
     {"CPU", TABLE("Processor", ITEM("% Processor Time", "_Total", MEAN("20") "<Data name='p95'>95.128</Data>")),
      RULES_ERROR, "Processor time averaged 20 % (95th percentile 95 %): the computer is CPU-bound"},
     {"CPU", ONE("Processor", "% Privileged Time", "_Total", "19"), RULES_NOTHING, ""},
@@ -53,7 +53,7 @@ static const struct {
      "2.5 threads were ready and waiting for each of the 2"},
     {"CPU", CPUS ONE("System", "Processor Queue Length", "", "21"), RULES_ERROR,
      "10.5 threads were ready and waiting for each of the 2"},
-    /* The number of processors is unknown. */
+    /* Here the number of processors is not known. */
     {"CPU", ONE("System", "Processor Queue Length", "", "50"), RULES_NOTHING, ""},
     {"CPU", SWITCHES("10", "9000"), RULES_NOTHING, ""},
     {"CPU", SWITCHES("20", "2400"), RULES_NOTHING, ""},
@@ -102,7 +102,7 @@ static const struct {
     {"Performance", ONE("Process", "Handle Count", "_Total", "99999"), RULES_NOTHING, ""},
     {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1000"), RULES_NOTHING, ""},
     {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1001"), RULES_WARNING, "O'Hara {x} has 1001 threads"},
-    /* Increases within two hours. */
+    /* Increases within two hours: the lowest value, the mean, the highest and the last value. */
     {"Performance", GROWN("Handle Count", "1000", "1100", "1201", "1200"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1100", "1203", "1202"), RULES_WARNING, "a opened 101 more handles"},
     {"Performance", GROWN("Thread Count", "10", "110", "211", "210"), RULES_NOTHING, ""},
@@ -110,7 +110,7 @@ static const struct {
     {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1207618048", "1207618048"), RULES_NOTHING, ""},
     {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1211812352", "1211812352"), RULES_WARNING,
      "memory of a grew by 101 MB"},
-    /* The size increased only at the beginning or the end, or decreased again. */
+    /* The mean shows that the number increased only at the beginning or the end, or it decreased again at the end. */
     {"Performance", GROWN("Handle Count", "1000", "1900", "2001", "2000"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1100", "2001", "2000"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1500", "2000", "1500"), RULES_NOTHING, ""},
@@ -126,7 +126,7 @@ static const struct {
                        "</Data><Table name='slices' note='300'>" SLICE("00", "05", a) SLICE("05", "10", b) SLICE(      \
                            "10", "15", c) SLICE("15", "20", d) SLICE("20", "25", e) SLICE("25", "30", f) "</Table>"))
 
-/* A load of several minutes in a long log is found, with its time; short peaks are not. */
+/* In a long log, a load of several minutes must be found, with its time. Short peaks must not cause a warning. */
 static const struct {
     const char *pack, *tables;
     enum rules_severity severity;
@@ -140,7 +140,7 @@ static const struct {
     {"CPU", SLICED("Processor", "% Processor Time", "_Total", "9", "99", "9", "81", "99", "81", "9", "9"), RULES_ERROR,
      "Processor time was above 80 % for 15 min in total, at worst 99 %",
      "2026-03-02 08:05 to 08:20, 15 min in total; worst at 08:10: 99 %"},
-    /* The whole report exceeds the limit as well: one warning only. */
+    /* Both a part of the log and the whole log exceed the limit, but there is only one warning. */
     {"CPU", SLICED("Processor", "% Processor Time", "_Total", "81", "99", "9", "81", "99", "9", "9", "9"), RULES_ERROR,
      "Processor time was above 80 % for 10 min", "08:10: 99 %"},
     {"CPU", SLICED("Processor", "% Processor Time", "_Total", "51", "79", "51", "51", "79", "51", "49", "49"),
@@ -194,7 +194,7 @@ static void run_pack(struct ruled *r, const char *folder, const char *pack, cons
     memory_free(report);
 }
 
-/* Returns the most severe warning, without notes: all packs together cause notes too. */
+/* Returns the highest severity of the warnings. Ignores information, which other packs may add. */
 static enum rules_severity worst_problem(const struct rules_outcome *o)
 {
     enum rules_severity worst = RULES_NOTHING;
@@ -204,7 +204,7 @@ static enum rules_severity worst_problem(const struct rules_outcome *o)
     return worst;
 }
 
-/* Checked with the limit's own pack and with all packs. */
+/* Each limit is checked with only its pack, and with all packs. */
 static void each_limit_is_exact(void **state)
 {
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
@@ -263,7 +263,8 @@ static bool is_paired(const char *written)
     return paired;
 }
 
-/* Rules would reject such an expression on a large report (rules_parts.h). Returns the number of expressions. */
+/* Asserts that no expression compares pairs of nodes, because it would be rejected for a large report (rules_parts.h).
+   Returns the number of expressions. */
 static size_t assert_none_is_paired(const struct shipped_schema *s)
 {
     static const char *const attributes[] = {"select", "expression", "sortNode", "sortValue", "table"};
@@ -288,7 +289,7 @@ static size_t assert_none_is_paired(const struct shipped_schema *s)
     return found;
 }
 
-/* An error in a built-in rule would silently disable it. */
+/* If a built-in rule had an error, it would be disabled, and nobody would notice. */
 static void all_packs_are_valid_and_find_nothing_in_an_empty_report(void **state)
 {
     size_t count = 0, expressions = 0;
@@ -306,11 +307,12 @@ static void all_packs_are_valid_and_find_nothing_in_an_empty_report(void **state
     struct ruled r;
     run_pack(&r, *state, "General", "", true);
     assert_int_equal(r.outcome.warning_count, 0);
-    assert_has_not(&r, "<Table name=\"sysHealthSummary\""); /* an overview without contents */
+    assert_has_not(&r, "<Table name=\"sysHealthSummary\""); /* an overview would have no contents */
     ruled_free(&r);
 }
 
-/* A program allocates memory and handles at its start: a short report must not warn about that as growth. */
+/* When a program starts, it allocates memory and handles. In a short report, this must not cause a warning about
+   growth. */
 static void growth_needs_a_report_of_an_hour(void **state)
 {
     static const char *const durations[] = {"3599.9", "3600", ""};
@@ -324,7 +326,7 @@ static void growth_needs_a_report_of_an_hour(void **state)
     duration = "7200.000";
 }
 
-/* 600 MB is much of 1 GB and little of 16 GB. */
+/* 600 MB are a large part of 1 GB, but a small part of 16 GB. */
 static void memory_limits_depend_on_the_size_in_the_report(void **state)
 {
 #define MEMORY(size) "<Data name='computer'>BOX</Data><Data name='memory' units='MB'>" size "</Data>"
@@ -345,7 +347,7 @@ static void memory_limits_depend_on_the_size_in_the_report(void **state)
         {MEMORY("1000"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 of 1000 MB", "100"},
         {MEMORY("512"), ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, "", ""},
         {MEMORY("512"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 of 512 MB", "64"},
-        /* No size, or another computer's size. */
+        /* The report contains no valid size, or the size of another computer. */
         {MEMORY(""), ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, "", ""},
         {MEMORY("much"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 MB", "64"},
         {MEMORY("-5"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "to 63 MB", "64"},
@@ -388,7 +390,7 @@ static void overview_has_a_colour_for_each_part(void **state)
     ruled_free(&r);
 }
 
-/* A load of a few minutes is not the normal state, and readers see on how much data a state is based. */
+/* The mean must not hide a load of a few minutes. Readers must see on how many values each status is based. */
 static void overview_shows_on_how_much_it_is_based(void **state)
 {
     struct ruled r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several rules warn about one row: each warning links to the row, and the row to each warning. */
+/* If several rules warn about one row, each warning must link to the row, and the row must link to each warning. */
 #include "tests/unit/rules/rules_report.h"
 
 #define RULE(steps)  "<Rules><Group name='g'><Rule name='r'>" steps "</Rule></Group></Rules>"
@@ -19,7 +19,7 @@ static void run(struct ruled *r, void **state, const char *report, const char *r
     rules_run_over(r, *state, rules);
 }
 
-/* With two rules for one row, the first one must keep its links in both directions. */
+/* If a second rule warns about a row, the links between the row and the first warning must be kept. */
 static void all_warnings_of_a_row_lead_to_it(void **state)
 {
     struct ruled r;
@@ -32,13 +32,13 @@ static void all_warnings_of_a_row_lead_to_it(void **state)
         rules_run_over(&r, *state, RULE(STEP(DO(WARN("long"))) STEP(DO(WARN("very long")))));
     }
     ruled_free(&r);
-    /* The report's own tag is restored when rules no longer warn. */
+    /* If rules no longer warn, the row gets back the tag that it had before. */
     rules_run_over(&r, *state, RULE(""));
     assert_has(&r, "<Data name=\"disk\">C:</Data><Data name=\"mean\" tag=\"Windows\" units=\"s\">1</Data>");
     ruled_free(&r);
 }
 
-/* The warning itself is always written. */
+/* If a row's tag has no room for another warning, the warning is still written. */
 static void a_tag_without_room_is_reported(void **state)
 {
     struct ruled r;
@@ -59,7 +59,7 @@ static void a_tag_without_room_is_reported(void **state)
     assert_has_not(&r, "&#10;50123456789");
     text_buffer_free(&b);
     ruled_free(&r);
-    /* A value in the report contains a line break. */
+    /* A tag cannot contain a line break, but a value in the report may contain one. */
     run(&r, state, "<Report name='r'><Table name='physicalDisk'><Item><Data>a&#10;b</Data></Item></Table></Report>",
         RULE(STEP("<Variable name='v' expression='string(Data)'/>" DO(WARN("{v}")))));
     assert_int_equal(r.outcome.warning_count, 1);

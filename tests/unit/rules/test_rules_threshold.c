@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds: the rows that they find, for which durations, and the texts of their warnings. A threshold that compares
-   nothing without an error would look like a healthy computer. */
+/* Thresholds: which rows they find, for which durations, and the strings in their warnings. If a threshold compared
+   nothing and caused no error, the computer would look healthy. */
 #include "tests/unit/rules/rules_report.h"
 
 #define RULES(attributes, inside)                                                                                      \
@@ -11,7 +11,7 @@
     "<Section name='s' key='1'>" tables "</Section><StringTable/></Report>"
 #define TABLE(object, rows) "<Table name='t' source='" object "'>" rows "</Table>"
 #define CELL(name, value)   "<Data name='" name "'>" value "</Data>"
-/* Four slices of five minutes, from 08:00 on. */
+/* A slice of five minutes. A row has four of them, which begin at 08:00. */
 #define SLICE(from, to, value)                                                                                         \
     "<Item>" CELL("start", "2026-03-02T08:" from ":00.000Z") CELL("end", "2026-03-02T08:" to ":00.000Z")               \
         CELL("n", "20") CELL("mean", value) CELL("min", value) CELL("max", value) "</Item>"
@@ -61,20 +61,20 @@ static void threshold_needs_the_duration(void **state)
         {A("3", "1", "11", "1", "1"), RULES(OVER " for='301'", SAY), RULES_NOTHING, NULL, NULL},
         {A("9", "13", "1", "11", "1"), RULES(OVER " for='600' unit='ms'", SAY), RULES_WARNING, "i 12/10 10 13 ms",
          "2026-03-02 08:00 to 08:15, 10 min in total; worst at 08:00: 13 ms"},
-        /* Serious only if the higher limit is exceeded for that duration too. */
+        /* The warning is an error only if the higher limit is also exceeded for that duration. */
         {A("9", "21", "1", "11", "1"), RULES(OVER " for='600'", SAY), RULES_WARNING, NULL, NULL},
         {A("9", "21", "1", "21", "1"), RULES(OVER " for='600'", SAY), RULES_ERROR, NULL, NULL},
         {A("9", "1", "1", "1", "12"), RULES(OVER " severity='information'", SAY), RULES_INFORMATION, NULL, NULL},
-        /* In a report shorter than twice the duration, or without slices, the mean is compared. */
+        /* If a report is shorter than twice the duration, or has no slices, the mean is compared. */
         {A("11", "1", "1", "1", "12"), RULES(OVER " for='900'", SAY), RULES_WARNING, "i 11/10 5 12", NULL},
         {A("9", "1", "1", "1", "12"), RULES(OVER " for='900'", SAY), RULES_NOTHING, NULL, NULL},
         {REPORT(TABLE("O", PLAIN("i", "C", "25.5"))), RULES(OVER, SAY), RULES_ERROR, "i 25.5/10 0 25.5", ""},
         {REPORT(TABLE("O", PLAIN("i", "C", ""))), RULES(OVER, SAY), RULES_NOTHING, NULL, NULL},
-        /* Slices without values are not zero. */
+        /* A slice without a value must not count as zero. */
         {A("50", "", "50", "", ""), RULES("counter='\\O(*)\\C' under='10'", SAY), RULES_NOTHING, NULL, NULL},
         {A("50", "9", "50", "", "8"), RULES("counter='\\O(*)\\C' under='10' critical='5' scale='1000'", SAY),
          RULES_WARNING, "i 8500/10000 10 8000", "2026-03-02 08:00 to 08:20, 10 min in total; worst at 08:15: 8000"},
-        /* A counter without activity is not slow. */
+        /* With `least`, values of 0 do not count: a counter without activity is not slow. */
         {A("5", "0", "3", "0", "0"), RULES("counter='\\O(*)\\C' under='10' least='0' for='600'", SAY), RULES_NOTHING,
          NULL, NULL},
         {A("5", "0", "3", "4", "0"), RULES("counter='\\O(*)\\C' under='10' least='0' for='600'", SAY), RULES_WARNING,
@@ -123,7 +123,7 @@ static void instances_are_those_of_the_path(void **state)
     CHECK(cases);
 }
 
-/* Quotients combine values of one time, one instance and one server. */
+/* A quotient is computed from values of the same slice, the same instance and the same server. */
 static void two_counters_are_joined_by_slice(void **state)
 {
 #define PAIR(a, b)                                                                                                     \
@@ -140,7 +140,7 @@ static void two_counters_are_joined_by_slice(void **state)
         {REPORT(TABLE("O", ROW("i", "C", "11", "11", "11", "11", "11"))), RULES(PER, SAY), RULES_NOTHING, NULL, NULL},
         {PAIR("11", "100"), RULES("counter='\\O(i)\\D' minus='\\O(*)\\C' over='98'", SAY), RULES_WARNING,
          "i 99/98 15 99", NULL},
-        /* Each server has its own number of requests. */
+        /* Each server's value must be divided by the number of requests of the same server. */
         {REPORT(TABLE("SQLServer:A", ROW("", "C", "5", "5", "5", "5", "5"))
                     TABLE("SQLServer:B", ROW("", "D", "10", "10", "10", "10", "10"))
                         TABLE("MSSQL$X:A", ROW("", "C", "5", "5", "5", "5", "5"))
@@ -174,7 +174,7 @@ static void limits_can_be_relative_to_the_computer(void **state)
     CHECK(cases);
 }
 
-/* Counters of events since a start: their level is meaningless, and they may restart. */
+/* Some counters count events since a program started. Their values mean nothing, and they may restart at 0. */
 static void increase_is_the_sum_of_all_increases(void **state)
 {
 #define GROWS "counter='\\O(*)\\C' over='3' of='increase'"
@@ -225,7 +225,7 @@ static void growth_must_be_steady(void **state)
     }
 }
 
-/* The page's links and charts need these parts; scripts need the others. */
+/* The links and charts of a page need some of these parts, and scripts need the others. */
 static void a_warning_has_all_its_parts(void **state)
 {
     struct ruled r;
@@ -243,13 +243,13 @@ static void a_warning_has_all_its_parts(void **state)
     assert_has(&r, ">Counter: \\O(i)\\C. Limit: over 10, serious over 20, for 5 min.</Data>");
     assert_has(&r, "<Item tag=\"t\" rules=\"tag\">");
     ruled_free(&r);
-    rules_run_over(&r, *state, RULES("counter='\\P\\C' over='1'", "")); /* after another run, nothing of it remains */
+    rules_run_over(&r, *state, RULES("counter='\\P\\C' over='1'", "")); /* other rules remove the warning completely */
     assert_has_not(&r, "symptom");
     assert_true(rules_know_nothing(&r.outcome));
     ruled_free(&r);
 }
 
-/* Otherwise a day with many bad disks would fill the page. */
+/* On a day with many bad disks, a warning must not fill the page. */
 static void at_most_sixteen_others_are_named(void **state)
 {
     struct text_buffer b = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML Schema of rules, for editors: it accepts the built-in rules and rejects what the program reports as an
-   error. */
+/* The XML Schema of rules, which editors use. It must accept the built-in rules and reject everything that the program
+   reports as an error. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/rules.h"

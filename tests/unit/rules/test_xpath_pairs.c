@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Detects expressions that compare all pairs of nodes. An undetected one would run for hours on a large report; a
-   harmless expression that is detected by mistake would be rejected there. */
+/* Expressions that compare all pairs of nodes must be detected. Otherwise such an expression would run for hours on a
+   large report. If a harmless expression was detected by mistake, it would be rejected for a large report. */
 #include "engine/base/xml_document.h"
 #include "engine/base/xpath_lists.h"
 #include "engine/base/xpath_pairs.h"
@@ -48,7 +48,7 @@ static const char *const plain[] = {
     "x:a[@x:b = x:c]/x:*[. > 5]",
 };
 
-/* The reported position. */
+/* Expressions that compare pairs, and the string at the reported position. */
 static const struct {
     const char *expression, *at;
 } paired[] = {
@@ -86,7 +86,7 @@ static const struct {
     {"id('a b')", "id"},
     {"translate(//a, $v0, '')", ","},
     {"translate(//a, '0123456789012345678901234567890123456789012345678901234567890123', '')", ","},
-    /* Invalid or ambiguous XPath 1.0. */
+    /* XPath 1.0 that is invalid or ambiguous. */
     {"a b", "b"},
     {"//a)", ")"},
     {"(//a", ""},
@@ -97,7 +97,7 @@ static const struct {
     {"5 #", "#"},
 };
 
-/* Comparisons and unions are replaced by functions if their operands are clear; all else is unchanged. */
+/* Comparisons and unions are replaced with functions if it is clear what their operands are. Nothing else changes. */
 static const struct {
     const char *expression, *rules, *sheets; /* NULL: unchanged */
 } replaced[] = {
@@ -154,7 +154,8 @@ static xmlXPathObjectPtr evaluate(xmlDocPtr document, const char *expression)
     return value;
 }
 
-/* Our functions have the same results as libxml2's operators: for numbers, strings, equal values, and empty sets. */
+/* OpenPLA's functions must have the same results as libxml2's operators, for numbers, strings, equal values and empty
+   sets. */
 static void functions_are_equal_to_operators(void **state)
 {
     (void)state;
@@ -224,7 +225,7 @@ static void paired_expressions_are_found(void **state)
     }
 }
 
-/* In a style sheet, variables can contain lists. */
+/* In a style sheet, a variable can contain a list of nodes. */
 static void variables_can_contain_nodes(void **state)
 {
     (void)state;
