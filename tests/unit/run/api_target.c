@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api_target.exe WHAT [COUNT]: the program that the API tracing tests trace. Its result is its exit code, which must be
-   the same with and without tracing; 40 means success. */
+/* api_target.exe WHAT [COUNT]: the program that is traced in the tests of API tracing. Its exit code must be the same
+   with and without tracing; 40 means success. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { RIGHT = 40, WRONG = 1 };
 
-/* A hooked function is called in memory that belongs to no module. */
+/* Returns whether the function is hooked: its address is then in memory that belongs to no module. */
 static bool is_hooked(const void *function)
 {
     HMODULE module;
@@ -20,8 +20,8 @@ static bool is_hooked(const void *function)
                                function, &module);
 }
 
-/* For tests in which every call of a short-lived process must be traced: on a busy machine, the process could exit
-   before the watcher sees it. */
+/* Waits until this process is traced, in tests that need every call of a short process. On a busy machine, the process
+   could exit before the watcher sees it. */
 static void await_tracing(void)
 {
     enum { MOST = 400, STEP_MS = 5 };
@@ -32,9 +32,9 @@ static void await_tracing(void)
 }
 
 /* ---- a process that does not answer Wine's server ----
-   Wine has parts of another process's calls (VirtualAllocEx, CreateRemoteThread) done by one of the process's threads,
-   which a signal interrupts. Without it the process seems to be stopped, as under a debugger or after SIGSTOP. Blocking
-   the signal needs a system call of the host OS. */
+   If a program calls VirtualAllocEx or CreateRemoteThread for another process, Wine does a part of the call in a thread
+   of that process, which it interrupts with a signal. If that process blocks the signal, it seems to be stopped, as in
+   a debugger or after SIGSTOP. Only a system call of the host OS can block the signal. */
 
 #ifdef _WIN64
 static bool signal_block(bool block)
@@ -62,8 +62,8 @@ static bool file_is_there(const WCHAR *path)
     return GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES;
 }
 
-/* Blocks the signal until the file API_TARGET_FILE exists. A second file, with ".silent" appended to its name, reports
-   that the loop has begun. The calls in the loop involve only the host OS. */
+/* Blocks the signal until the file API_TARGET_FILE exists. Creates a second file, with ".silent" appended to the name,
+   before the loop begins. The calls in the loop do not need Wine's server. */
 static bool stay_silent(void)
 {
     WCHAR path[MAX_PATH], begun[MAX_PATH + 8];
@@ -79,7 +79,7 @@ static bool stay_silent(void)
     return signal_block(false);
 }
 
-/* Each call reads the import slot again, so hooks of a running process are seen. */
+/* Each call reads the import slot again, so it uses a hook that was set while the process runs. */
 static __attribute__((noinline, noclone)) bool a_thousand_calls(void)
 {
     for (int i = 0; i < 1000; i++)
@@ -88,13 +88,13 @@ static __attribute__((noinline, noclone)) bool a_thousand_calls(void)
     return true;
 }
 
-/* Each call reads the import slot again. */
+/* Reads the import slot again at each call of this function. */
 static __attribute__((noinline, noclone)) bool is_traced(void)
 {
     return is_hooked((void *)MulDiv);
 }
 
-/* `count` 2: the process is traced after it has answered. */
+/* If `count` is 2, the process also waits until it is traced, after it has unblocked the signal. */
 static int silent(int count)
 {
     enum { MOST = 40000, STEP_MS = 5 };
@@ -125,11 +125,12 @@ static int by_name(int count)
     int sum = 0;
     for (int i = 0; i < count; i++)
         sum += ((muldiv)(void *)GetProcAddress(kernel, "MulDiv"))(2, 3, 1);
-    /* The addresses in an import slot and from the loader are unchanged. */
+    /* The import slot and GetProcAddress must still return the same address. */
     return sum == 6 * count && (void *)GetProcAddress(kernel, "MulDiv") == (void *)MulDiv ? RIGHT : WRONG;
 }
 
-/* A function with 20 arguments, 12 of them on the stack, variadic functions and floating-point arguments. */
+/* Calls a function with 20 arguments, of which 12 are on the stack, variadic functions, and functions with
+   floating-point arguments. */
 static int odd_arguments(int count)
 {
     char text[256];
@@ -144,8 +145,8 @@ static int odd_arguments(int count)
     return RIGHT;
 }
 
-/* Floating point arguments and results, results of 64 bits, arguments in registers, and a string at an invalid address,
-   which lstrlenA survives. */
+/* Calls functions with floating-point arguments and results, results of 64 bits, and arguments in registers. Also
+   passes an invalid address to lstrlenA, which does not crash. */
 static int odd_values(int count)
 {
     typedef double (*power)(double, double);
@@ -181,7 +182,7 @@ static BOOL CALLBACK leave_code_page(LPWSTR name)
     return leave(name, 0);
 }
 
-/* A callback that a traced function calls never returns to it. */
+/* Calls a function whose callback does not return to it, but jumps away. */
 static int unwinding(int count)
 {
     volatile int left = 0;
@@ -221,7 +222,7 @@ static int threads(int count)
 
 /* ---- hostile ---- */
 
-/* A module that is loaded and unloaded while its functions are traced. */
+/* Loads and unloads a module while its functions are traced. */
 static int unloading(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -241,7 +242,7 @@ static void overwrite(uint8_t *at, size_t size)
     }
 }
 
-/* Overwrites a module's tables before another module is loaded; that load makes the tracer walk the tables. */
+/* Overwrites the tables of a module, then loads another module. This load makes the tracer read the tables. */
 static int corrupt_tables(int count)
 {
     uint8_t *module = (uint8_t *)LoadLibraryW(L"cabinet.dll");
@@ -260,7 +261,7 @@ static int corrupt_tables(int count)
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-/* Finds the settings that the collector shares with this process by their first bytes, and overwrites them. */
+/* Overwrites the settings that the collector shares with this process. Finds them by their first bytes. */
 static int overwrite_settings(int count)
 {
     MEMORY_BASIC_INFORMATION page;
@@ -281,7 +282,7 @@ static int sleeping(int count)
     return MulDiv(6, 7, 1) == 42 ? RIGHT : WRONG;
 }
 
-/* Calls functions until a file exists; the environment contains its path. */
+/* Calls functions until the file API_TARGET_FILE exists. */
 static int until_file(int count)
 {
     const WCHAR *path = _wgetenv(L"API_TARGET_FILE");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Collector kinds for the tests of runs, instead of engine/pla/collect/kinds.c: the real counter collector, and a fake
-   one. The fake one's Name is its action, 300 ms after it was opened, on a separate thread, like sessions and copies:
-   segment, limit, done, fail. "once" requests a segment too, but cannot be opened for it. "cross" takes samples that
-   each cross a threshold; "break" does too, and fails after the first sample of a segment. */
+/* Collector kinds for the tests of runs. This file replaces engine/pla/collect/kinds.c. There are two kinds: the real
+   counter collector, and a fake collector. The Name of the fake collector says what it does:
+     segment, limit, done, fail   does this 300 ms after it was opened, on a separate thread, like sessions and copies
+     once                         requests a segment too, but cannot be opened for it
+     cross                        takes samples, each of which crosses a threshold
+     break                        like "cross", but fails after the first sample of a segment */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"

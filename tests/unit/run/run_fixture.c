@@ -46,13 +46,13 @@ int fixture_teardown(void **state)
 {
     (void)state;
     scratch_remove(data);
-    /* Programs that a run has started use its folders as their current folder until they exit; host processes do
-       not. */
+    /* A program that a run has started has a folder of the run as its current folder until it exits. A set host process
+       does not. */
     for (int i = 0; i < PATIENCE_MS / 100 && folder_exists(data); i++) {
         fixture_sleep(100);
         scratch_remove(data);
     }
-    bool gone = !folder_exists(data); /* otherwise a run has left something open */
+    bool gone = !folder_exists(data); /* if not, a run still has something open */
     memory_free(data);
     return gone ? 0 : -1;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Host and starter program of the run tests: does what openplahost does, and fails on demand. <namespace> <name> <run
-   key>: a host process. start <namespace> <name>: a starter; prints the result and exits with 0, 3 (in use) or 1. stop
-   <namespace> <name>: stops the set. hang <file> <anything>: waits while the file exists. */
+/* The set host program of the run tests. It does what openplahost does, and can be made to fail. Its arguments are one
+   of these:
+     <namespace> <name> <run key>   is a set host process
+     start <namespace> <name>       starts the set, prints the result, and exits with 0, 3 (in use) or 1
+     stop <namespace> <name>        stops the set
+     hang <file> <anything>         waits while the file exists */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -43,7 +46,8 @@ static char *file_named(const char *variable)
 }
 
 #ifndef _WIN32
-/* Limits the size of files, as on a full disk, one second after the start, when the shared sections exist. */
+/* Limits the size of files, which has the effect of a full disk. Does this one second after the start, because the
+   shared sections must exist before. */
 static void limit_files(void *bytes)
 {
     struct rlimit limit = {*(uint64_t *)bytes, RLIM_INFINITY};
@@ -59,7 +63,8 @@ static void limit_files(void *bytes)
 #define SLEEP_MS(ms) usleep((ms)*1000)
 #endif
 
-/* A counter provider that blocks forever, on opening or sampling: linked with --wrap. */
+/* Simulates a counter provider that blocks forever when a collector is opened or takes a sample. The linker redirects
+   the calls to these functions (--wrap). */
 HRESULT __real_collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 HRESULT __wrap_collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 HRESULT __real_collector_sample(struct collector *c);
@@ -81,12 +86,12 @@ HRESULT __wrap_collector_open(struct object *collector, const struct collect_con
 
 HRESULT __wrap_collector_sample(struct collector *c)
 {
-    uint64_t room = number_of("%TEST_FILE_ROOM%"); /* limit in samples, like SegmentMaxSize's limit in bytes */
+    uint64_t room = number_of("%TEST_FILE_ROOM%"); /* a limit like SegmentMaxSize, but as a number of samples */
     if (room && samples_of(c) >= room)
         return S_FALSE;
     uint64_t after = number_of("%TEST_SAMPLE_BLOCKS%"); /* samples */
     while (after && samples_of(c) >= after) {
-        char *path = file_named("%TEST_BLOCKED%"); /* reports to the test that the sample blocks */
+        char *path = file_named("%TEST_BLOCKED%"); /* tells the test that the sample blocks */
         file_store(path, "", 0);
         memory_free(path);
         SLEEP_MS(100);
@@ -97,7 +102,7 @@ HRESULT __wrap_collector_sample(struct collector *c)
 HRESULT __real_start_report_await(struct start_report *r);
 HRESULT __wrap_start_report_await(struct start_report *r);
 
-/* A process that exits as soon as its start is awaited. */
+/* Can make the set host process exit when the starter has told it to begin its run. */
 HRESULT __wrap_start_report_await(struct start_report *r)
 {
     HRESULT hr = __real_start_report_await(r);
@@ -106,7 +111,7 @@ HRESULT __wrap_start_report_await(struct start_report *r)
     return hr;
 }
 
-/* Replaces the data manager: waits for a file, then does what the test requested. */
+/* Replaces the data manager. Waits for a file, and then does what the test has requested. */
 static HRESULT compile(const struct ended_segment *segment)
 {
     char *path = file_named("%TEST_COMPILE_UNTIL%"), *list = file_named("%TEST_COMPILE_LIST%");
@@ -122,7 +127,7 @@ static HRESULT compile(const struct ended_segment *segment)
     return number_of("%TEST_COMPILE_FAILS%") ? error_set(E_FAIL, "the test's data manager fails") : S_OK;
 }
 
-/* Runs the real data manager, after a file exists if the test names one. */
+/* Runs the real data manager. If the test names a file, waits until the file exists. */
 static HRESULT report(const struct ended_segment *segment)
 {
     char *path = file_named("%TEST_REPORTS_AFTER%");
@@ -132,7 +137,7 @@ static HRESULT report(const struct ended_segment *segment)
     return data_manager_compile(segment);
 }
 
-/* Writes a line when a host process begins and when it exits, for the test. */
+/* Writes a line for the test when a set host process begins and when it exits. */
 static void note_host(const char *what)
 {
     char *list = file_named("%TEST_HOSTS%");

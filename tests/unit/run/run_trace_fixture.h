@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with trace collectors, an event provider in this process with numbered events, and the contents of their
-   logs. */
+/* Sets with trace collectors, and an event provider in this process that writes numbered events. Also reads the
+   collectors' logs. */
 #ifndef OPENPLA_RUN_TRACE_FIXTURE_H
 #define OPENPLA_RUN_TRACE_FIXTURE_H
 
@@ -24,8 +24,8 @@ static const GUID own = {0x22222222, 1, 2, {3}};
 
 static REGHANDLE provider;
 
-/* As a program calls them: under Wine from openetw.dll, because the journal, which is linked here, writes to Wine's
-   own. */
+/* The functions of ETW as a program calls them. Under Wine, they are from openetw.dll. The journal, which is linked
+   into this program, uses Wine's own functions. */
 static struct {
     ULONG(WINAPI *add)(LPCGUID guid, PENABLECALLBACK callback, PVOID context, REGHANDLE *handle);
     ULONG(WINAPI *write)
@@ -75,9 +75,9 @@ static inline void write_event(uint8_t level, uint64_t keyword, uint64_t number)
 }
 
 struct numbers {
-    uint64_t count, sum, bits; /* bits: numbers below 64, as one bit each */
+    uint64_t count, sum, bits; /* `bits` has a bit for each number below 64 that occurs */
     uint64_t first, last;
-    int64_t began; /* start time in the header, FILETIME */
+    int64_t began; /* start time from the log's header, as FILETIME */
 };
 
 static inline struct numbers numbers_in(const char *path)
@@ -120,7 +120,7 @@ static inline bool exists(const char *root, const char *file)
     return there;
 }
 
-/* Queries a session and returns the error code; ERROR_SUCCESS: it is running. */
+/* Calls ControlTrace for a session and returns the error code. For a query, ERROR_SUCCESS means that it is running. */
 static inline ULONG ask(const char *name, ULONG code)
 {
     struct block b = block_of(0, NULL);
@@ -129,7 +129,7 @@ static inline ULONG ask(const char *name, ULONG code)
     return ControlTraceW(0, units, &b.p, code);
 }
 
-/* Returns the buffers that a running session has written so far. */
+/* Returns the number of buffers that a running session has written. */
 static inline ULONG buffers_written(const char *name)
 {
     struct block b = block_of(0, NULL);

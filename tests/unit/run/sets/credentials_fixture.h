@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with accounts and databases, and their stored passwords. */
+/* Creates sets with accounts and databases, and checks their stored passwords. */
 #ifndef OPENPLA_CREDENTIALS_FIXTURE_H
 #define OPENPLA_CREDENTIALS_FIXTURE_H
 
@@ -85,7 +85,7 @@ static inline char *source_of(struct object *set, bool whole)
     return v.text;
 }
 
-/* Asserts the connection string that the set's host process would use now. */
+/* Asserts that the set host process would now use the expected connection string. */
 static inline void assert_connects_with(const char *name, const char *expected)
 {
     struct run_set set;

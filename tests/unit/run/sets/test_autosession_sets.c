@@ -52,7 +52,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
         fail_msg("there %d, 0x%llX and not 0x%llX", n.there, (unsigned long long)n.value, (unsigned long long)expected);
 }
 
-/* ETW reads the committed values at the next start. */
+/* A commit writes the values into a key, which ETW reads when Windows starts. */
 static void an_autosession_is_a_key(void **state)
 {
     struct object *set = set_of_xml("Autosession",
@@ -107,7 +107,7 @@ static void an_autosession_is_a_key(void **state)
     assert_message(set_start(other, &caller_self, false), E_NOTIMPL, "Autosession");
     assert_message(set_stop(other, &caller_self, true), E_NOTIMPL, "Autosession");
 
-    /* Disabled, and without a file. */
+    /* The session is now disabled and has no file. */
     set_of(other)->SchedulesEnabled = false;
     c->StreamMode = 2;
     c->LogCircular = false;
@@ -132,7 +132,7 @@ static void an_autosession_is_a_key(void **state)
     memory_free(file);
 }
 
-/* A key that another program created is a set; values that only ETW understands survive a change of the set. */
+/* A key that another program created is also a set. A change of the set keeps values that only ETW understands. */
 static void foreign_autologger_is_a_set(void **state)
 {
     struct registry_key *key = opened("theirs"), *on = opened("theirs\\{22222222-0001-0002-0300-000000000000}"),
@@ -155,7 +155,7 @@ static void foreign_autologger_is_a_set(void **state)
     assert_true(c->StreamMode == 1 && !c->LogCircular && c->ClockType == 1 && !c->ExtendedModes);
     assert_int_equal(set_of(set)->SegmentMaxSize, 100);
     assert_text(&c->object, "Name", "theirs");
-    assert_int_equal(collection_count(c->TraceDataProviders), 1); /* the other set is not queried */
+    assert_int_equal(collection_count(c->TraceDataProviders), 1); /* the disabled event provider is not in the set */
     assert_int_equal(collection_item(c->TraceDataProviders, 0, &provider), S_OK);
     assert_int_equal(map_value(((struct trace_data_provider *)provider)->Level), 5);
     assert_int_equal(map_value(((struct trace_data_provider *)provider)->KeywordsAny), 0x77);
@@ -170,7 +170,7 @@ static void foreign_autologger_is_a_set(void **state)
     assert_int_equal(a.provider_count, 2);
     const struct autologger_provider *p = &a.providers[guid_equal(&a.providers[0].guid, &guid) ? 0 : 1];
     assert_number(p->flags, 0x77);
-    assert_false(p->any.there); /* otherwise the flags would have no effect */
+    assert_false(p->any.there); /* with a value here, the flags would have no effect */
     p = p == a.providers ? p + 1 : p - 1;
     assert_number(p->enabled, 0);
     assert_number(p->level, 2);
@@ -181,7 +181,8 @@ static void foreign_autologger_is_a_set(void **state)
     registry_close(key);
 }
 
-/* A corrupt autologger hides no other, is named with its invalid value, and can be deleted. */
+/* If an autologger is corrupt, the others are still listed. The error names it and its invalid value, and it can be
+   deleted. */
 static void corrupt_autologger_is_named(void **state)
 {
     struct object *good = set_of_xml("Autosession", "", ""), *set;
@@ -222,8 +223,7 @@ static void unsupported_autosessions_are_rejected(void **state)
     object_release(set);
 }
 
-/* The settings of event providers are stored for the next start and can be removed; other programs' filters are
-   kept. */
+/* Filters of event providers are stored for the next start and can be removed. Filters of other programs are kept. */
 static void filters_are_kept_for_the_next_start(void **state)
 {
     static const uint8_t ids[] = {1, 0, 1, 0, 7, 0};
@@ -254,7 +254,7 @@ static void filters_are_kept_for_the_next_start(void **state)
     memory_free(path);
     path = key_of("filtered");
     assert_int_equal(registry_open(path, true, &key), S_OK);
-    assert_int_equal(registry_remove(key, "OpenPLA"), S_OK); /* the registry alone contains it too */
+    assert_int_equal(registry_remove(key, "OpenPLA"), S_OK); /* ETW's own values also contain the filter */
     registry_close(key);
     memory_free(path);
     set = queried("Autosession\\filtered");
@@ -278,7 +278,8 @@ static void filters_are_kept_for_the_next_start(void **state)
     object_release(set);
 }
 
-/* Query returns the session's current state; a commit for the next start may change the stored one. */
+/* Query returns the statistics of the running session. Settings are those for the next start, and a commit can change
+   them. */
 static void session_of_an_autologger_has_statistics(void **state)
 {
     struct object *set = set_of_xml("Autosession", "", "<FileName>live</FileName>" ENABLED(4, 0)), *other;
@@ -310,7 +311,7 @@ static void session_of_an_autologger_has_statistics(void **state)
     memory_free(file);
 }
 
-/* Sets that were committed by versions that wrote no keys are not lost. */
+/* Older versions wrote no keys. Sets that they committed must not be lost. */
 static void set_of_an_older_version_becomes_a_key(void **state)
 {
     static const char xml[] = "<DataCollectorSet><DisplayName>Old</DisplayName><TraceDataCollector><Name>c</Name>"
@@ -333,7 +334,7 @@ static void set_of_an_older_version_becomes_a_key(void **state)
     assert_int_equal(stored.count, 0);
 }
 
-/* A list of all sets contains the store's sets even where tracing does not work. */
+/* Even if tracing does not work on a machine, a list of all sets must contain the sets in the store. */
 static void sets_are_listed_where_traces_cannot_be(void **state)
 {
     struct object *sets, *user;
@@ -347,7 +348,7 @@ static void sets_are_listed_where_traces_cannot_be(void **state)
     assert_message(sets_find(sets, &caller_self, "", "Autosession\\*"), HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
                    "no name!");
     scratch_environment("OPENPLA_ETW", own);
-    assert_true(all >= 3 && found == 1); /* including the System sets */
+    assert_true(all >= 3 && found == 1); /* the list also contains the System sets */
     assert_done(set_delete(user, &caller_self));
     object_release(user);
     object_release(sets);
@@ -372,7 +373,7 @@ static void commit_often(void *user)
     atomic_store(&c->done, 1);
 }
 
-/* Two tools change one key: a reader gets the values that one of them committed, never a mixture. */
+/* If two programs change the same key, a reader must get the values that one of them committed, never a mixture. */
 static void concurrent_commits_do_not_mix(void **state)
 {
     struct committer c[2] = {
@@ -403,7 +404,7 @@ static void concurrent_commits_do_not_mix(void **state)
 
 /* ---- out of memory ---- */
 
-/* Each allocation fails in turn: the error is reported, and nothing is partly done. */
+/* If any allocation fails, the error is reported, and no partial result is left. */
 static void query_without_memory_fails(void **state)
 {
     static const char *const names[] = {"Session\\short", "Autosession\\short"};
@@ -449,8 +450,8 @@ static void commit_without_memory_changes_nothing(void **state)
 }
 
 #ifdef _WIN32
-/* Another user's session may have the set's name: a caller who may change autosessions may change and flush that
-   session only if its GUID's descriptor allows it. Native builds store no access rights for GUIDs. */
+/* A running session with the set's name may belong to another user. A caller who may change autosessions may change or
+   flush it only if the descriptor of its GUID allows this. Native builds store no access rights for GUIDs. */
 static void running_session_has_its_own_access_check(void **state)
 {
     GUID open = {0x66666666, 1, 2, {3}};

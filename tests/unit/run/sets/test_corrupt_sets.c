@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets whose files are corrupted in every way that a disk, a person or a program may corrupt them: the other sets
-   continue, the error names the file, and the corrupt set can be deleted or replaced by a commit. */
+/* A disk, a person or a program may corrupt the files of a set in many ways. The other sets must continue to work. The
+   error must name the file. It must be possible to delete the corrupt set or replace it with a commit. */
 #include "engine/base/memory.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/run/run_fixture.h"
@@ -39,7 +39,7 @@ static void make_damage(const char *path, enum damage damage)
         write_file(path, text, size / 2);
         memory_free(text);
         break;
-    case EDITED: /* the lines after the XML are unchanged, so only their hash reveals the change */
+    case EDITED: /* the lines after the XML are unchanged, but their hash no longer fits the XML */
         assert_int_equal(file_load(path, 1 << 20, &text, &size), S_OK);
         assert_non_null(strstr(text, "<?openpla-security of="));
         memcpy(strstr(text, "</Counter>"), "<<", 2);
@@ -129,7 +129,7 @@ static void definition_is_damaged_so(enum damage damage)
 {
     const char *what = damage_names[damage];
     char *path = store_definition_path(SPACE, "bad"), *place = path_folder(path), *run = path_join(place, "bad.run");
-    bool whole = damage == OTHER_NAME; /* a renamed copy is a separate set */
+    bool whole = damage == OTHER_NAME; /* a copy under another name is a valid set */
     struct object *set;
     size_t count;
     for (int over = 0; over < 2; over++) {
@@ -202,7 +202,7 @@ static void corrupt_record(void **state)
 {
     (void)state;
     for (int damage = 0; damage < DAMAGES; damage++)
-        if (damage != EDITED) /* a record has no such lines */
+        if (damage != EDITED) /* a record has no hash */
             record_is_damaged_so((enum damage)damage);
 }
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts and passwords of sets when a file cannot be created, written or deleted, or memory runs out, at each call in
-   turn. An error here would leave a set without its password, a password without a set, or a password that everyone can
-   read. */
+/* Accounts and passwords of sets. Each operation on a file and each allocation fails in turn. An error here would leave
+   a set without its password, a password without a set, or a password that everyone can read. */
 #include "engine/pla/sets/set_secret.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/run/sets/credentials_fixture.h"
 
 #include <stdio.h>
 
-/* A commit waits for the disk, so each allocation at its beginning fails in turn, then fewer and fewer. */
+/* A commit waits for the disk, so not all of its allocations fail in turn: after the first WIDER, the steps grow. */
 enum { WIDER = 64 };
 
-#define FAULT     HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
+#define FAULT     HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE, which only the simulated faults return */
 #define OLD_WORDS "old S3cret", "old-D4tabase"
 #define NEW_WORDS "new S3cret", "new-D4tabase"
 
-/* Creates a set whose description, account password and database password identify its version. */
+/* Creates a set whose description and passwords contain the name of its version. */
 static struct object *create_version(const char *version)
 {
     char *xml = text_format("<LogFileFormat>2</LogFileFormat><DataSourceName>SQL:Driver={SQLite3};Database=/tmp/x.db;"
@@ -53,7 +52,8 @@ static void prepare(enum act act)
     object_release(set);
 }
 
-/* Returns the version of the set, which must be complete, with the version's secrets; NULL if no set exists. */
+/* Returns which version of the set is stored, or NULL if no set exists. Asserts that the set is complete and has the
+   passwords of this version. */
 static const char *current_version(const char *what)
 {
     static const char *const versions[] = {"old", "new"};
@@ -98,7 +98,7 @@ static HRESULT act_on(enum act act, struct object *set)
         HRESULT hr = store_load(&caller_self, SPACE, "faulty", &xml, &size);
         if (SUCCEEDED(hr))
             hr = run_rights_of_definition(SPACE, "faulty", xml, size, &rights);
-        if (FAILED(hr)) /* a caller whose start failed has nothing to release */
+        if (FAILED(hr)) /* if the start fails, the caller has nothing to release */
             assert_null(rights.secret);
         if (SUCCEEDED(hr))
             hr = shared_new_key(key);
@@ -120,7 +120,7 @@ static struct object *set_for(enum act act)
     return act == ACT_DELETE ? a_queried_set("faulty") : create_version("new");
 }
 
-/* A failed commit leaves the object unchanged: a caller can retry without passing the passwords again. */
+/* Asserts that a failed commit has not changed the object: a caller can retry without passing the passwords again. */
 static void assert_has_its_passwords(enum act act, struct object *set)
 {
     if (act != ACT_CREATE && act != ACT_MODIFY)
@@ -138,8 +138,8 @@ static void assert_reveals_no_password(HRESULT hr)
         assert_null(strstr(error_text(hr), words[i]));
 }
 
-/* Asserts that the old or the new set exists, with its passwords, and that no password is orphaned. `left`: one may not
-   have been deleted. */
+/* Asserts that the old or the new set exists, with its passwords, and that no password is orphaned. If `left`, one
+   orphaned password is allowed, because deleting it may have failed. */
 static void assert_one_of_two(enum act act, HRESULT hr, bool new_may_be, bool left, const char *what)
 {
     const char *there = current_version(what), *old = act == ACT_CREATE ? NULL : "old";
@@ -180,7 +180,7 @@ static void each_operation_on_files_fails(void **state)
                 if (FAILED(hr))
                     assert_has_its_passwords(act, set);
                 failed += FAILED(hr);
-                /* The flush of the folder may fail after everything is done; then nothing is removed. */
+                /* If only the last step fails, the flush of the folder, the new set exists. */
                 const bool lasting = kinds[k].kind == FAULT_LASTING;
                 assert_one_of_two(act, hr, f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER,
                                   lasting || (f.met && f.operation == FILE_OPERATION_DELETE), what);
@@ -192,7 +192,7 @@ static void each_operation_on_files_fails(void **state)
     prepare(ACT_CREATE);
 }
 
-/* If any allocation fails, the set is unchanged, and no secret is orphaned. */
+/* If any allocation fails, the set must be unchanged, and no password may be orphaned. */
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void memory_may_run_out(void **state)
     prepare(ACT_CREATE);
 }
 
-/* Secrets are removed from the strings that are returned: without memory for that, nothing is returned. */
+/* Passwords are removed from strings before they are returned. If memory runs out during this, nothing is returned. */
 static void without_memory_nothing_shows_a_password(void **state)
 {
     struct object *set = create_version("new");

@@ -58,7 +58,7 @@ static HRESULT log_on(const char *account, const char *password, void **token)
     snprintf(logons.log + strlen(logons.log), sizeof logons.log - strlen(logons.log), "%s=%s;", account, password);
     if (strcmp(account, logons.account) != 0 || strcmp(password, logons.password) != 0)
         return error_set(LOGON_FAILURE, "UserAccount: '%s': the user name or password is wrong", account);
-#ifdef _WIN32 /* a token with which a process can be started */
+#ifdef _WIN32 /* the token must be usable to start a process */
     HANDLE own;
     assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &own));
     assert_true(DuplicateTokenEx(own, TOKEN_ALL_ACCESS, NULL, SecurityImpersonation, TokenPrimary, token));
@@ -136,8 +136,8 @@ static void delete (const char *name)
 
 /* ---- passwords cannot be read ---- */
 
-/* No file of the store or the journal contains the password. In native builds, the folder of secrets is the protected
-   store itself. */
+/* Asserts that no file of the store or the journal contains the password. Ignores the folder of secrets in native
+   builds, because it is the protected store. */
 static void assert_in_no_file(const char *folder, const char *text)
 {
     struct texts names = {0};
@@ -178,7 +178,7 @@ static void assert_nowhere(struct object *set, const char *text)
 
 /* ---- the tests ---- */
 
-/* MS-PLA 3.2.4.1.52, note 16: only an administrator can grant the service's rights. */
+/* Only an administrator can give the rights of the service to a set (MS-PLA 3.2.4.1.52, note 16). */
 static void only_administrators_can_run_a_set_as_the_service(void **state)
 {
     struct object *set = a_set(NULL);
@@ -187,7 +187,7 @@ static void only_administrators_can_run_a_set_as_the_service(void **state)
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "UserAccount"));
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "SetCredentials"));
     assert_not_stored("mine");
-    give(set, "NT AUTHORITY\\SYSTEM", ""); /* the same account by its name */
+    give(set, "NT AUTHORITY\\SYSTEM", ""); /* the name of the same account */
     assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
     give(set, "LocalService", "");
     assert_int_equal(commit(set, &callers.user, "mine", SETS_CREATE_NEW), E_ACCESSDENIED);
@@ -196,7 +196,7 @@ static void only_administrators_can_run_a_set_as_the_service(void **state)
     give(set, "", "");
     assert_int_equal(commit(set, &callers.administrator, "mine", SETS_CREATE_NEW), S_OK);
     assert_account("mine", "SYSTEM");
-    /* A commit by another user does not change an existing set's account. */
+    /* A commit of another user must not change the account of an existing set. */
     assert_int_equal(commit(set, &callers.user, "mine", SETS_MODIFY), PLA_E_CREDENTIALS_REQUIRED);
     assert_int_equal(secrets(), 0);
     delete ("mine");
@@ -213,19 +213,19 @@ static void account_is_kept_and_password_is_not_readable(void **state)
     assert_nowhere(set, PASSWORD);
     assert_null(set_of(set)->password);
     size_t kept = secrets();
-    /* Another spelling names the same set; the user who set the password need not repeat it. */
+    /* The name in another case means the same set. The user need not pass the password again. */
     again = a_queried_set("own");
     assert_nowhere(again, PASSWORD);
     assert_int_equal(commit(again, &callers.user, "OWN", SETS_MODIFY), S_OK);
     assert_account("OWN", "DOMAIN\\user");
     assert_int_equal(secrets(), kept);
-    /* Under another name, it is a new set, which gets no account without its password. */
+    /* Under another name, this is a new set, which needs the password to get the account. */
     assert_int_equal(commit(again, &callers.user, "other", SETS_CREATE_NEW), PLA_E_CREDENTIALS_REQUIRED);
     assert_int_equal(commit(again, &callers.administrator, "other", SETS_CREATE_NEW), S_OK);
     assert_account("other", "SYSTEM");
     delete ("other");
     object_release(again);
-    /* New credentials replace the old ones; empty ones clear them (3.2.4.1.52). */
+    /* New credentials replace the old ones. Empty credentials remove them (MS-PLA 3.2.4.1.52). */
     give(set, "user@domain.example", "another");
     assert_int_equal(commit(set, &callers.user, "own", SETS_MODIFY), S_OK);
     assert_account("own", "user@domain.example");
@@ -244,7 +244,7 @@ static void account_is_kept_and_password_is_not_readable(void **state)
 }
 
 #ifndef _WIN32
-/* Write access to a set does not grant the rights of its account. */
+/* A user with write access to a set must not get the rights of its account. */
 static void other_users_must_set_credentials_again(void **state)
 {
     static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
@@ -266,7 +266,7 @@ static void other_users_must_set_credentials_again(void **state)
     object_release(set);
 }
 
-/* A definition that someone else put into the store must not run as the service. */
+/* A definition that another user put into the store must not run as the service. */
 static void foreign_definition_is_rejected(void **state)
 {
     struct object *set = a_set(NULL);
@@ -280,14 +280,14 @@ static void foreign_definition_is_rejected(void **state)
     }
     assert_int_equal(commit(set, &caller_self, "kept", SETS_CREATE_NEW), S_OK);
     assert_int_equal(commit(set, &caller_self, "planted", SETS_CREATE_NEW), S_OK);
-    /* Replaces the definition at its path. */
+    /* Another user replaces a definition. */
     char *path = store_definition_path(SPACE, "planted");
     assert_int_equal(chown(path, 65534, 65534), 0);
     assert_int_equal(set_query(set, &caller_self, "planted", ""), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), path));
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "65534"));
     assert_int_equal(run_start(SPACE, "planted", false), E_ACCESSDENIED);
-    /* Definitions in the namespace's folder are moved to their paths, but do not replace existing ones. */
+    /* Another user puts a definition into the namespace's folder. It must not replace an existing one. */
     char *folder = store_folder(SPACE), *dropped = path_join(folder, "kept.xml");
     assert_int_equal(file_store(dropped, "<DataCollectorSet/>", 19), S_OK);
     assert_int_equal(chown(dropped, 65534, 65534), 0);
@@ -343,7 +343,7 @@ static void invalid_account_is_rejected_immediately(void **state)
     object_release(set);
 }
 
-/* A start logs on with the set's account; its password may have changed since Commit. */
+/* A start logs on with the set's account. The password of the account may have changed since the commit. */
 static void start_logs_on_as_the_account(void **state)
 {
     struct object *set = a_set("<SampleInterval>1</SampleInterval><LogFileFormat>0</LogFileFormat>" ONE_COUNTER);
@@ -364,12 +364,12 @@ static void start_logs_on_as_the_account(void **state)
     assert_non_null(strstr(record.last_message, "DOMAIN\\user"));
     run_record_free(&record);
     assert_nowhere(set, PASSWORD);
-    /* Its host process, if an alert in it starts another set, would start that set with the wrong account. */
+    /* An alert in a set host process can start another set, but not with the right account. */
     run_rights_confine(SPACE, "runs");
     assert_int_equal(run_start(SPACE, "runs", true), PLA_E_CREDENTIALS_REQUIRED);
     assert_non_null(strstr(error_text(PLA_E_CREDENTIALS_REQUIRED), "separate account"));
     run_secret_forget();
-    /* Someone deleted the set's secret separately. */
+    /* Someone has deleted the stored password, but not the set. */
     struct texts keys;
     list_secret_keys(&keys);
     for (size_t i = 0; i < keys.count; i++)
@@ -381,8 +381,8 @@ static void start_logs_on_as_the_account(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.1: a set without an account runs as the account that was put; otherwise as the service if an administrator
-   starts it, else as the caller. */
+/* A System set has no stored account (MS-PLA 3.2.1). If the caller has put an account, the set runs with this account.
+   Otherwise it runs as the service if an administrator starts it, and as the caller if not. */
 static void system_set_runs_as_its_starter(void **state)
 {
     struct run_rights rights;
@@ -420,26 +420,25 @@ static void database_password_is_handled_like_the_account_password(void **state)
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
     (void)state;
     char *source = source_of(set, false), *xml;
-    assert_string_equal(source, DATABASE); /* the password that was put is not returned */
+    assert_string_equal(source, DATABASE); /* a get does not return the password */
     memory_free(source);
     assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
     assert_null(strstr(xml, "D4tabase"));
     memory_free(xml);
-    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* contains the values that another server
-                                                                         needs */
+    assert_int_equal(set_to_commit_xml(set, true, &xml, NULL), S_OK); /* for the server, with the password */
     assert_non_null(strstr(xml, "D4tabase"));
     memory_free(xml);
     assert_int_equal(commit(set, &callers.administrator, "sql", SETS_CREATE_NEW), S_OK);
     assert_nowhere(set, "D4tabase");
     assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
-    /* A queried set that is committed again keeps its password. */
+    /* If a set is queried and committed again, it keeps its password. */
     struct object *again = a_queried_set("sql");
     size_t kept = secrets();
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_int_equal(secrets(), kept);
-    /* The password is valid only for that database; otherwise an account with write access to the set could send the
-       password to its own server. */
+    /* The password is used only for its database. Otherwise a user with write access to the set could make the set send
+       the password to a server of that user. */
     put_source(again, OTHER_DATABASE);
     assert_int_equal(commit(again, &callers.administrator, "sql", SETS_MODIFY), S_OK);
     assert_connects_with("sql", OTHER_DATABASE);
@@ -470,7 +469,7 @@ static void assert_exports_with(const char *name, const char *expected)
     run_set_free(&set);
 }
 
-/* Credentials of an export, valid for exactly one server. */
+/* The credentials of an export are used only for one server. */
 static void export_credentials_are_handled_the_same_way(void **state)
 {
     struct object *set = a_set("");
@@ -508,8 +507,8 @@ static void export_credentials_are_handled_the_same_way(void **state)
 }
 
 #ifndef _WIN32
-/* The set's host process gets its database passwords: a user with write access to the set must not be able to read them
-   from a process that runs as that user. */
+/* A set host process gets the database passwords of its set. A user with write access to the set could let it run as
+   that user and read the passwords from the process. This must be prevented. */
 static void other_accounts_get_no_database_password(void **state)
 {
     static const struct account_sids foreign_file = {"MACHINE\\stranger", "S-1-5-21-0-0-0-1001", callers_ordinary,
@@ -532,7 +531,7 @@ static void other_accounts_get_no_database_password(void **state)
 }
 #endif
 
-/* Between the client's process and the server's, the credentials are masked, and nothing is lost. */
+/* Credentials that a client sends to the server are masked. The server must get them unchanged. */
 static void credentials_sent_to_the_server_are_masked(void **state)
 {
     static const char *const none[] = {"", "abc", "no digits", "0123456789abcdef0123456789abcdef0g"};
@@ -556,7 +555,7 @@ static void credentials_sent_to_the_server_are_masked(void **state)
     memory_free(masked);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_int_equal(set_credentials_unpack(there, none[i], &password), E_INVALIDARG);
-    /* No password, and an empty password. */
+    /* A missing password and an empty password must be sent, too. */
     assert_int_equal(set_credentials_pack(there, NULL, &sources, &masked), S_OK);
     assert_non_null(masked);
     memory_free(masked);
@@ -573,7 +572,8 @@ static void credentials_sent_to_the_server_are_masked(void **state)
     object_release(set);
 }
 
-/* A key that someone reads in one definition opens nothing in another; a client's XML never contains a key. */
+/* If someone copies the key from a definition into another one, this must not give access to the password. The XML for
+   clients must not contain a key. */
 static void secret_belongs_to_one_set(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
@@ -592,7 +592,7 @@ static void secret_belongs_to_one_set(void **state)
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_connects_with("second", DATABASE);
     assert_int_equal(run_start(SPACE, "second", true), PLA_E_CREDENTIALS_REQUIRED);
-    /* Changing the copy does not remove the original's password. */
+    /* If the copy is deleted or changed, the password of the original must be kept. */
     delete ("second");
     assert_connects_with("first", "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     assert_int_equal(store_save(&caller_self, SPACE, "second", STORE_CREATE, xml, size, NULL, NULL), S_OK);
@@ -613,7 +613,7 @@ static void secret_belongs_to_one_set(void **state)
     object_release(set);
 }
 
-/* A set's host process gets its passwords at its start; afterwards they are no longer available under the run's key. */
+/* A set host process takes the passwords when it starts. Then they are removed from the section with the run's key. */
 static void host_takes_the_offered_secret(void **state)
 {
     struct object *set = a_set("<LogFileFormat>2</LogFileFormat><DataSourceName>" WITH_PASSWORD "</DataSourceName>");
@@ -627,13 +627,13 @@ static void host_takes_the_offered_secret(void **state)
     assert_int_equal(shared_new_key(key), S_OK);
     assert_int_equal(run_rights_offer(&rights, key), S_OK);
     run_secret_take(key);
-    run_secret_take("00"); /* an unknown offer */
+    run_secret_take("00"); /* a key for which no passwords were offered */
     assert_int_equal(run_secret_given(rights.key, &text), S_OK);
     assert_non_null(strstr(text, "D4tabase"));
     memory_free_secret(text);
     const char *left = section_memory(rights.section);
     assert_false(holds(left, 4096, "D4tabase"));
-    /* They are available where the protected store denies access to the host process. */
+    /* The process has the passwords even if it cannot read them from the protected store. */
     struct texts keys;
     list_secret_keys(&keys);
     for (size_t i = 0; i < keys.count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager after real runs: a run's report is complete or its absence is explained, and the data manager never
-   destroys a log. */
+/* The data manager after real runs. The report of a run must be complete, or the reason why it is missing must be
+   reported. The data manager must never destroy a log. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
@@ -41,7 +41,7 @@ static bool entry_exists(const char *folder, const char *file)
     return there;
 }
 
-/* The ordinary set: no report schema, a folder for each run. */
+/* The usual case: the set has no report schema, and each run has a folder. */
 static void a_run_has_its_report(void **state)
 {
     (void)state;
@@ -62,7 +62,8 @@ static void a_run_has_its_report(void **state)
     memory_free(root);
 }
 
-/* In a folder that all runs share, a report covers its own run only; a disabled data manager creates no report. */
+/* If all runs write to the same folder, the report of a run must contain only that run. If the data manager is
+   disabled, it creates no report. */
 static void shared_folder_has_one_report_per_run(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void failure_is_reported_and_keeps_the_logs(void **state)
     memory_free(root);
 }
 
-/* The host process is killed while it creates a report: the next start reports the missing report. */
+/* If the set host process is killed while it creates a report, the next start must say that the report is missing. */
 static void killed_host_is_reported_at_the_next_start(void **state)
 {
     (void)state;
@@ -182,7 +183,8 @@ static HRESULT expect_missing_report(void *user, HRESULT hr, const char *key, co
     return S_OK;
 }
 
-/* If only rules or a report page were requested, a missing report must not be reported as missing logs. */
+/* If only rules or a report page were requested and the report is missing, the error must not say that logs are
+   missing. */
 static void a_missing_report_is_reported_as_missing(struct object *set, const char *folder)
 {
     static const uint32_t steps[] = {STEP_RUN_RULES, STEP_CREATE_HTML, STEP_RUN_RULES | STEP_CREATE_HTML};
@@ -218,8 +220,8 @@ static void run_makes_reports_of_old_folders(void **state)
     assert_int_equal(manage(set, STEP_CREATE_REPORT, NULL, S_OK, S_OK), 0);
     assert_true(holds(first, "report.xml", "Processes"));
     assert_false(entry_exists(empty, "report.xml"));
-    assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* the absolute path */
-    /* The report page shows the report's current contents. */
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* an absolute path */
+    /* The report page must show the current contents of the report. */
     assert_false(entry_exists(second, "report.html"));
     assert_int_equal(manage(set, STEP_CREATE_HTML, NULL, S_OK, S_OK), 0);
     assert_true(holds(first, "report.html", "Processes"));
@@ -243,8 +245,8 @@ static void run_makes_reports_of_old_folders(void **state)
     "<Rules><Group name=\"g\"><Rule name=\"r\"><Step select=\"/Report\"><Exists><When expression=\"true()\"><Insert>"  \
     "<Attribute name=\"mark\" value=\"1\"/></Insert></When></Exists></Step></Rule></Group></Rules>"
 
-/* Rules that were written or corrected after the run are applied to old reports without their logs, which may have been
-   deleted. */
+/* Rules that were written or corrected after a run can be applied to its report. The logs are not needed for this, and
+   may have been deleted. */
 static void rules_are_applied_to_an_existing_report(void **state)
 {
     (void)state;
@@ -258,7 +260,7 @@ static void rules_are_applied_to_an_existing_report(void **state)
         {STEP_RUN_RULES, "", true, 0},
         {STEP_RUN_RULES | STEP_CREATE_HTML, "run000001", true, 0},
         {STEP_RUN_RULES, "run000001", false, 0},
-        /* Without data for a new report, an item reports that, and the old report is kept. */
+        /* If there are no data for a new report, an item reports this, and the old report is kept. */
         {STEP_CREATE_REPORT | STEP_RUN_RULES, "run000001", false, 1},
         {STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML, "", false, 0},
     };
@@ -295,12 +297,12 @@ static void rules_are_applied_to_an_existing_report(void **state)
     memory_free(root);
 }
 
-/* Simulates the end of a run or a segment with that log, which may be missing. */
+/* Simulates the end of a run or a segment that wrote `log`. The log may be missing. */
 static HRESULT compile(const char *name, const char *root, const char *log)
 {
     struct object *set = query(name);
     struct ended_segment e = {.space = SPACE, .name = name, .set = set_of(set), .serial_number = 2, .reported = true};
-    e.location = path_with_separator(root); /* the path in the form that a run passes */
+    e.location = path_with_separator(root); /* a run passes the path in this form */
     assert_int_equal(texts_add(&e.files, log), S_OK);
     const HRESULT hr = data_manager_compile(&e);
     if (FAILED(hr))
@@ -311,7 +313,7 @@ static HRESULT compile(const char *name, const char *root, const char *log)
     return hr;
 }
 
-/* In a folder that runs or sets share, an existing report belongs to another run if this run left no log. */
+/* Several runs or sets may use the same folder. If this run left no log, an existing report belongs to another run. */
 static void run_without_logs_keeps_another_report(void **state)
 {
     (void)state;
@@ -342,7 +344,7 @@ static void run_without_logs_keeps_another_report(void **state)
     memory_free(root);
 }
 
-/* The folder to which a run is writing is skipped; other folders are processed. */
+/* A folder to which a run is writing must be skipped. Other folders must be processed. */
 static void folder_of_the_current_run_is_skipped(void **state)
 {
     (void)state;
@@ -362,8 +364,8 @@ static void folder_of_the_current_run_is_skipped(void **state)
     memory_free(root);
 }
 
-/* The file of all events does not take another file's name. Without a trace it is not created, which is not an
-   error. */
+/* The file with all events must not get the name of another file. If there is no trace, the file is not created, which
+   is not an error. */
 static void events_have_a_separate_file(void **state)
 {
     (void)state;
@@ -388,8 +390,8 @@ static void events_have_a_separate_file(void **state)
     }
 }
 
-/* The report page has the requested name and style sheet; a page whose name is in use is not created, but the report
-   is. An invalid style sheet prevents only the page. */
+/* The report page must have the requested name and style sheet. If its name is used by another file or the style sheet
+   is invalid, only the page is not created, but the report is. */
 static void page_has_the_requested_name_and_style(void **state)
 {
     (void)state;
@@ -431,8 +433,8 @@ static void page_has_the_requested_name_and_style(void **state)
     }
 }
 
-/* A user with write access to the folder cannot cause a file outside it to be overwritten, and the report does not
-   overwrite a configuration. */
+/* A user with write access to the folder must not be able to cause that a file outside it is overwritten. A report must
+   not overwrite a configuration. */
 static void report_replaces_no_other_file(void **state)
 {
     (void)state;
@@ -467,7 +469,7 @@ static void report_replaces_no_other_file(void **state)
     memory_free(root);
 }
 
-/* Creating reports requires the right to start the set. */
+/* Only callers with the right to start the set may create reports. */
 static void callers_without_start_right_are_rejected(void **state)
 {
     (void)state;
@@ -490,7 +492,7 @@ static void callers_without_start_right_are_rejected(void **state)
     memory_free(root);
 }
 
-static bool hours_pass; /* the time between two checks of the clock */
+static bool hours_pass; /* whether an hour passes between two readings of the clock */
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void)
@@ -499,7 +501,7 @@ uint64_t __wrap_clock_monotonic_ms(void)
     return __real_clock_monotonic_ms() + (hours_pass ? ++looks * 3600000 : 0);
 }
 
-/* A report that would never be finished is abandoned, and the previous one is kept. */
+/* If a report takes too long, it is abandoned, and the previous report is kept. */
 static void report_time_is_limited(void **state)
 {
     (void)state;
@@ -523,8 +525,8 @@ static void report_time_is_limited(void **state)
     memory_free(root);
 }
 
-/* If memory runs out, a complete report exists or none, nothing else is left in the folder, and the client gets the
-   error. Only the first of thousands of allocations are tried. */
+/* If memory runs out, the client must get the error. A report must be complete or not exist, and nothing else may be
+   left in the folder. There are thousands of allocations, of which only the first ones are tested. */
 static void out_of_memory_leaves_no_partial_report(void **state)
 {
     (void)state;

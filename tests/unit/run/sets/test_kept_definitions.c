@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server caches definitions that it has read: its lists open no file twice, but show the current sets. */
+/* The server caches definitions that it has read. Its lists must open no file twice, but must show the current sets. */
 #include "engine/pla/sets.h"
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
@@ -28,7 +28,7 @@ static time_t long_ago(void)
     return time(NULL) - 3600;
 }
 
-/* Lists the sets as the facade requests them. */
+/* Lists the sets in the same way as the COM objects. */
 static struct object *list(void)
 {
     struct object *sets;
@@ -37,7 +37,7 @@ static struct object *list(void)
     return sets;
 }
 
-/* Expects the name and description of each set, with * if no client has got the set yet. */
+/* Asserts the name and description of each set in a list. '*' means that the definition was not read again. */
 static void assert_listed(const char *expected)
 {
     struct object *sets = list(), *set;
@@ -57,7 +57,8 @@ static void assert_listed(const char *expected)
     object_release(sets);
 }
 
-/* A file with unchanged size and time is not opened again: for ten thousand sets, that would be ten thousand opens. */
+/* If the size and time of a file are unchanged, it must not be opened again. A list of ten thousand sets would
+   otherwise open ten thousand files. */
 static void changed_file_is_read_again(void **state)
 {
     time_t then = long_ago();
@@ -65,17 +66,17 @@ static void changed_file_is_read_again(void **state)
     write_definition("a", OLD, then);
     write_definition("b", OLD, then);
     assert_listed("a=old|b=old");
-    write_definition("a", NEW, then); /* a change without a new size or time is not detected */
+    write_definition("a", NEW, then); /* this change is not detected, because the size and the time are the same */
     write_definition("b", NEW, then + 2);
     assert_listed("a*=old|b=new");
     assert_listed("a*=old|b*=new");
-    write_definition("a", "<DataCollectorSet/>", then); /* a different size */
+    write_definition("a", "<DataCollectorSet/>", then); /* this file has a different size */
     write_definition("c", OLD, then);
     assert_int_equal(store_delete(&caller_self, "Service", "b"), S_OK);
     assert_listed("a=|c=old");
 }
 
-/* The file system's clock may not advance between two writes. */
+/* Two writes may get the same time, so a file that was written recently must be read again. */
 static void recently_written_file_is_read_again(void **state)
 {
     time_t now = time(NULL) + 60;
@@ -102,7 +103,7 @@ static void corrupt_definition_can_be_repaired(void **state)
     assert_listed("a=new|b*=new");
 }
 
-/* A list shows sets as they were when it was created, even if a client gets one of them later. */
+/* A list must show each set as it was when the list was created, even if the client gets the set after a change. */
 static void listed_set_shows_the_time_of_the_list(void **state)
 {
     struct object *sets, *set, *queried;
@@ -120,7 +121,7 @@ static void listed_set_shows_the_time_of_the_list(void **state)
     assert_int_equal(set_to_commit_xml(set, false, &xml, NULL), S_OK);
     assert_int_equal(set_to_commit_xml(queried, false, &of_query, NULL), S_OK);
     assert_string_equal(xml, of_query);
-    /* A property that is put afterwards is kept, also for the next client that gets the set. */
+    /* If a client puts a property, its value must be kept when the set is read completely. */
     assert_int_equal(object_put_text(set, &set->class->properties[IDataCollectorSet_Description], "put"), S_OK);
     assert_int_equal(object_complete(set), S_OK);
     assert_string_equal(set_of(set)->Description, "put");
@@ -131,7 +132,7 @@ static void listed_set_shows_the_time_of_the_list(void **state)
     object_release(sets);
 }
 
-/* Sets that ship with OpenPLA have no file. */
+/* A list must also contain the sets that are part of OpenPLA, which have no file. */
 static void all_sets_of_all_namespaces_are_listed(void **state)
 {
     struct object *sets;
@@ -194,7 +195,7 @@ static int make_store(void **state)
     folder = text_format("test_kept_definitions.%u.scratch", (unsigned)process_own_id());
     scratch_remove(folder);
     scratch_environment("OPENPLA_DATA", folder);
-    for (char name[] = "a"; *name <= 'c'; ++*name) /* the folders of the definitions */
+    for (char name[] = "a"; *name <= 'c'; ++*name) /* creates the folders of the definitions */
         if (FAILED(store_save(&caller_self, "Service", name, STORE_CREATE, OLD, strlen(OLD), NULL, NULL)) ||
             FAILED(store_delete(&caller_self, "Service", name)))
             return 1;

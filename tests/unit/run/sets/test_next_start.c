@@ -19,20 +19,20 @@
 
 /* ---- zones ---- */
 
-static int64_t moment(int year, int month, int day, int hour, int minute)
+static int64_t utc_at(int year, int month, int day, int hour, int minute)
 {
     struct calendar_time t = {.year = year, .month = month, .day = day, .hour = hour, .minute = minute};
     return clock_from_calendar(&t);
 }
 
-/* Returns the nth Sunday of the month (5: the last one) at the given hour, UTC. */
+/* Returns the nth Sunday of the month (5: the last one) at this hour, in UTC. */
 static int64_t sunday(int year, int month, int nth, int hour)
 {
-    static int64_t known[200][13][6]; /* from 1990 on, at midnight */
+    static int64_t known[200][13][6]; /* cached results, for 1990 and later years, at midnight */
     assert_in_range(year, 1990, 2189);
     int64_t *t = &known[year - 1990][month][nth];
     if (!*t) {
-        int64_t first = moment(year, month, 1, 0, 0);
+        int64_t first = utc_at(year, month, 1, 0, 0);
         *t = first + (7 - clock_calendar(first).weekday) % 7 * DAY + (nth - 1) * 7 * DAY;
         if (clock_calendar(*t).month != month)
             *t -= 7 * DAY;
@@ -60,7 +60,8 @@ static int pacific(const void *zone, int64_t utc)
     return utc >= sunday(year, 3, 2, 10) && utc < sunday(year, 11, 1, 9) ? 420 : 480;
 }
 
-/* Shifts by half an hour, with summer in the south: first Sundays of October and April, 02:00 local time. */
+/* In summer, clocks are only half an hour ahead. This island is in the southern hemisphere: summer time is from the
+   first Sunday of October to the first Sunday of April, 02:00 local time. */
 static int lord_howe(const void *zone, int64_t utc)
 {
     int year = clock_calendar(utc).year;
@@ -69,7 +70,7 @@ static int lord_howe(const void *zone, int64_t utc)
                                                                                                             : -660;
 }
 
-/* Midnight does not exist on the first day of summer. */
+/* On the day when summer time begins, midnight does not exist. */
 static int havana(const void *zone, int64_t utc)
 {
     int year = clock_calendar(utc).year;
@@ -77,24 +78,25 @@ static int havana(const void *zone, int64_t utc)
     return utc >= sunday(year, 3, 2, 5) && utc < sunday(year, 11, 1, 5) ? 240 : 300;
 }
 
-/* Without 30 December 2011. */
+/* Here, 30 December 2011 does not exist. */
 static int samoa(const void *zone, int64_t utc)
 {
     (void)zone;
-    return utc < moment(2011, 12, 30, 10, 0) ? 600 : -840;
+    return utc < utc_at(2011, 12, 30, 10, 0) ? 600 : -840;
 }
 
 /* ---- the minute-by-minute search ---- */
 
 #define DAYS_MAX 1200
-static int64_t starts[DAYS_MAX]; /* per local day: its start time, or NEXT_START_NEVER */
+static int64_t starts[DAYS_MAX]; /* the start time in each local day, or NEXT_START_NEVER */
 
 static int64_t local_of(const struct start_zone *zone, int64_t utc)
 {
     return utc - zone->bias(zone->zone, utc) * MINUTE;
 }
 
-/* For the local days from first_day on, finds the first minute at which local clocks show the time of day or later. */
+/* For each of `days` local days, beginning with first_day, finds the first minute at which local clocks show this time
+   of day or a later one. */
 static void search(const struct start_zone *zone, int64_t first_day, int days, int minute_of_day)
 {
     int64_t utc = first_day * DAY - 30 * HOUR;
@@ -105,7 +107,7 @@ static void search(const struct start_zone *zone, int64_t first_day, int days, i
         bool skipped =
             local_of(zone, utc) >= (first_day + d + 1) * DAY && local_of(zone, utc - MINUTE) < (first_day + d) * DAY;
         starts[d] = skipped ? NEXT_START_NEVER : utc;
-        utc -= 3 * HOUR; /* the next day's start may be earlier: midnight after a gap */
+        utc -= 3 * HOUR; /* goes back, because the next day's midnight may be in a gap */
         if (utc < first_day * DAY - 30 * HOUR)
             utc = first_day * DAY - 30 * HOUR;
     }
@@ -113,7 +115,7 @@ static void search(const struct start_zone *zone, int64_t first_day, int days, i
 
 static void check_year(const struct start_zone *zone, int year, int days, int minute_of_day, bool every_mask)
 {
-    int64_t first_day = moment(year, 1, 1, 0, 0) / DAY;
+    int64_t first_day = utc_at(year, 1, 1, 0, 0) / DAY;
     search(zone, first_day, days, minute_of_day);
     for (uint32_t mask = 1; mask < 128; mask++) {
         if (!every_mask && mask != 0x7F && mask != 0x09)
@@ -128,7 +130,7 @@ static void check_year(const struct start_zone *zone, int year, int days, int mi
             if (next != starts[d])
                 fail_msg("year %d day %d minute %d mask 0x%02X: %lld minutes off", year, d, minute_of_day,
                          (unsigned)mask, (long long)(next - starts[d]) / MINUTE);
-            /* Also for a time just before the start. */
+            /* The result must also be right for a time just before the start. */
             assert_true(next_start(&rule, next - 1, zone) == next);
             after = next;
         }
@@ -136,7 +138,7 @@ static void check_year(const struct start_zone *zone, int year, int days, int mi
     }
 }
 
-/* Every mask of days, in zones whose clocks change by 30 minutes, an hour, across midnight, and across a whole day. */
+/* Tests every mask of days, in zones whose clocks change by 30 minutes or an hour, at midnight, and by a whole day. */
 static void every_day_mask_is_correct_for_years(void **state)
 {
     static const int biases[] = {0, -345 /* Kathmandu */, 720, -840};
@@ -152,34 +154,34 @@ static void every_day_mask_is_correct_for_years(void **state)
     for (size_t m = 0; m < sizeof minutes / sizeof minutes[0]; m++) {
         for (size_t z = 0; z < sizeof zones / sizeof zones[0]; z++)
             check_year(&(struct start_zone){zones[z].bias, NULL}, zones[z].year, zones[z].days, minutes[m], m % 5 == z);
-        check_year(&(struct start_zone){fixed, &biases[m % 4]}, 2100, 365, minutes[m], false); /* no leap year */
+        check_year(&(struct start_zone){fixed, &biases[m % 4]}, 2100, 365, minutes[m], false); /* not a leap year */
     }
 }
 
-/* The same cases as literal times. */
+/* Some cases with literal times. */
 static void clock_changes_start_each_set_once(void **state)
 {
     const struct start_zone zone = {berlin, NULL};
     struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F}; /* 02:30 */
     (void)state;
     /* 29 March 2026: 03:00 follows 02:00; it is 01:00 UTC. */
-    assert_true(next_start(&rule, moment(2026, 3, 28, 2, 0), &zone) == moment(2026, 3, 29, 1, 0));
-    assert_true(next_start(&rule, moment(2026, 3, 29, 1, 0), &zone) == moment(2026, 3, 30, 0, 30));
+    assert_true(next_start(&rule, utc_at(2026, 3, 28, 2, 0), &zone) == utc_at(2026, 3, 29, 1, 0));
+    assert_true(next_start(&rule, utc_at(2026, 3, 29, 1, 0), &zone) == utc_at(2026, 3, 30, 0, 30));
     /* 25 October 2026: 02:30 occurs at 00:30 and 01:30 UTC; the set starts once. */
-    assert_true(next_start(&rule, moment(2026, 10, 24, 12, 0), &zone) == moment(2026, 10, 25, 0, 30));
-    assert_true(next_start(&rule, moment(2026, 10, 25, 0, 30), &zone) == moment(2026, 10, 26, 1, 30));
+    assert_true(next_start(&rule, utc_at(2026, 10, 24, 12, 0), &zone) == utc_at(2026, 10, 25, 0, 30));
+    assert_true(next_start(&rule, utc_at(2026, 10, 25, 0, 30), &zone) == utc_at(2026, 10, 26, 1, 30));
 }
 
-/* MS-PLA 3.2.4.12: dates, and plaRunOnce. */
+/* The start and end dates, and plaRunOnce (MS-PLA 3.2.4.12). */
 static void start_dates_and_single_runs_are_respected(void **state)
 {
     static const int utc_bias = 0;
     const struct start_zone zone = {fixed, &utc_bias};
-    int64_t monday = moment(2026, 11, 23, 0, 0);
+    int64_t monday = utc_at(2026, 11, 23, 0, 0);
     struct start_rule rule = {monday / DAY, monday / DAY + 7, 3600, 0x02};
     (void)state;
     assert_true(next_start(&rule, 0, &zone) == monday + HOUR);
-    assert_true(next_start(&rule, monday + HOUR, &zone) == monday + 7 * DAY + HOUR); /* the end date is included */
+    assert_true(next_start(&rule, monday + HOUR, &zone) == monday + 7 * DAY + HOUR); /* the end date counts */
     assert_true(next_start(&rule, monday + 8 * DAY, &zone) == NEXT_START_NEVER);
     assert_true(start_rule_end(&rule, &zone) == monday + 8 * DAY);
     rule.last_day = monday / DAY - 1;
@@ -189,7 +191,7 @@ static void start_dates_and_single_runs_are_respected(void **state)
     assert_true(next_start(&rule, monday + HOUR - 1, &zone) == monday + HOUR);
     assert_true(next_start(&rule, monday + HOUR, &zone) == NEXT_START_NEVER);
     assert_true(start_rule_end(&rule, &zone) == NEXT_START_NEVER);
-    rule.first_day = INT64_MIN; /* no start date was set */
+    rule.first_day = INT64_MIN; /* the schedule has no start date */
     assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
     rule = (struct start_rule){monday / DAY, monday / DAY - 1, 0, 0};
     assert_true(next_start(&rule, 0, &zone) == NEXT_START_NEVER);
@@ -223,14 +225,14 @@ static struct start_rule rule_from(const char *start_date, const char *end_date,
     return rule;
 }
 
-/* The model stores dates as days from 1899 and times as fractions of a day: every second must survive the
-   conversion. */
+/* The model stores a date as the number of days since 1899, and a time as a fraction of a day. Each second must be
+   converted exactly. */
 static void rules_of_schedules(void **state)
 {
     (void)state;
     struct start_rule rule = rule_from("8/17/2014", "2/29/2028", "4:00:01 AM", 0x7F);
-    assert_true(rule.first_day == moment(2014, 8, 17, 0, 0) / DAY);
-    assert_true(rule.last_day == moment(2028, 2, 29, 0, 0) / DAY);
+    assert_true(rule.first_day == utc_at(2014, 8, 17, 0, 0) / DAY);
+    assert_true(rule.last_day == utc_at(2028, 2, 29, 0, 0) / DAY);
     assert_int_equal(rule.second, 4 * 3600 + 1);
     assert_int_equal(rule.days, 0x7F);
     rule = rule_from(NULL, NULL, NULL, 0);
@@ -242,7 +244,7 @@ static void rules_of_schedules(void **state)
     }
 }
 
-/* Simulates the service over years, with sleeps, restarts and clock changes. Each start occurs once. */
+/* Simulates the service for years, in which it sleeps and restarts, and clocks change. Each start must occur once. */
 struct simulation {
     int64_t now, done, known;
     size_t made;
@@ -262,48 +264,48 @@ static void missed_and_repeated_start_times(void **state)
 {
     const struct start_zone zone = {berlin, NULL};
     const struct start_rule rule = {INT64_MIN, INT64_MAX, 12 * 3600, 0x7F};
-    int64_t noon = moment(2026, 6, 1, 10, 0);
+    int64_t noon = utc_at(2026, 6, 1, 10, 0);
     struct simulation s = {.now = noon - HOUR, .known = noon - HOUR};
     (void)state;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 0);
-    s.now = noon; /* starts exactly at the second */
+    s.now = noon; /* exactly the time of the start */
     look(&s, &rule, &zone);
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 1);
-    s.now = noon - 10 * MINUTE; /* clock set back: this start already happened */
+    s.now = noon - 10 * MINUTE; /* the clock was set back: this start has already occurred */
     look(&s, &rule, &zone);
     s.now = noon + SECOND;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 1);
-    s.now = noon + DAY + 4 * MINUTE; /* the service was down for a day, and is back within the grace period */
+    s.now = noon + DAY + 4 * MINUTE; /* the service did not run for a day, but runs again in the grace period */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 2);
-    s.now = noon + 2 * DAY + 6 * MINUTE; /* too late: missed */
+    s.now = noon + 2 * DAY + 6 * MINUTE; /* too late, so this start is missed */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 2);
-    s.now = noon + 3650 * DAY; /* a clock that is ten years ahead causes a start */
+    s.now = noon + 3650 * DAY; /* the clock is wrongly set ten years ahead, which causes a start */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 3);
-    s.now = noon + 3 * DAY; /* the clock is corrected: no day is lost */
+    s.now = noon + 3 * DAY; /* the clock is correct again: the set starts on this day */
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 4);
-    s.known = s.now = noon + 4 * DAY + SECOND; /* committed one second too late */
+    s.known = s.now = noon + 4 * DAY + SECOND; /* the set is committed one second after the start time */
     s.done = 0;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 4);
-    s.known = noon + 5 * DAY; /* committed while the clock was ahead */
+    s.known = noon + 5 * DAY; /* the set was committed while the clock was ahead */
     s.now = noon + 4 * DAY + 2 * SECOND;
     look(&s, &rule, &zone);
     assert_int_equal(s.made, 5);
 }
 
-/* 20 years with a check at least every six hours. The clock is occasionally slewed, or set by some seconds. */
+/* Simulates 20 years, with a check at least every six hours. Sometimes the clock is slewed or set by some seconds. */
 static void schedule_is_correct_for_twenty_years(void **state)
 {
     const struct start_zone zone = {pacific, NULL};
     const struct start_rule rule = {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F};
-    int64_t begin = moment(2026, 1, 1, 12, 0), end = moment(2046, 1, 1, 12, 0);
+    int64_t begin = utc_at(2026, 1, 1, 12, 0), end = utc_at(2046, 1, 1, 12, 0);
     struct simulation s = {.now = begin, .known = begin};
     (void)state;
     srand(1);
@@ -322,18 +324,18 @@ static void schedule_is_correct_for_twenty_years(void **state)
     assert_int_equal(s.made, (end - begin) / DAY);
 }
 
-/* Several schedules of one set, some at the same time: the set starts once per time, over years with summer time, clock
-   changes in both directions, and restarts of the service from the record. */
+/* A set may have several schedules, some of them with the same time. At each time it must start once. The simulated
+   years have summer time, clock changes in both directions, and restarts of the service, which reads the record. */
 static void several_schedules_are_correct_for_years(void **state)
 {
     const struct start_zone zone = {pacific, NULL};
-    int64_t begin = moment(2026, 1, 1, 12, 0), end = moment(2038, 1, 1, 12, 0), missed;
-    int64_t last_day = moment(2037, 6, 30, 0, 0) / DAY;
+    int64_t begin = utc_at(2026, 1, 1, 12, 0), end = utc_at(2038, 1, 1, 12, 0), missed;
+    int64_t last_day = utc_at(2037, 6, 30, 0, 0) / DAY;
     struct start_rule rules[] = {
-        {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F},                     /* in the spring gap, and twice in autumn */
+        {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x7F},                     /* in spring's gap, twice in autumn */
         {INT64_MIN, INT64_MAX, 2 * 3600 + 1800, 0x3E},                     /* the same on weekdays */
-        {moment(2030, 3, 10, 0, 0) / DAY, INT64_MAX, 3 * 3600, 0},         /* once, at the end of the gap */
-        {moment(2028, 2, 29, 0, 0) / DAY, last_day, 1 * 3600 + 1799, 0x41} /* weekends, for some years */
+        {utc_at(2030, 3, 10, 0, 0) / DAY, INT64_MAX, 3 * 3600, 0},         /* once, at the end of the gap */
+        {utc_at(2028, 2, 29, 0, 0) / DAY, last_day, 1 * 3600 + 1799, 0x41} /* weekends, for some years */
     };
     struct supervised_set set = {.rules = rules, .rule_count = 4, .known = begin, .stop_at_expiry = true};
     size_t made = 0;
@@ -352,7 +354,7 @@ static void several_schedules_are_correct_for_years(void **state)
             expected = set.done = set.due;
             made++;
             if (rand() % 100 == 0)
-                set.known = 0; /* the service restarts: the record contains `done` */
+                set.known = 0; /* the service restarts, but the record still contains `done` */
             continue;
         }
         int64_t step = (1 + rand() % 21600) * SECOND;
@@ -361,10 +363,10 @@ static void several_schedules_are_correct_for_years(void **state)
             now += (rand() % 241 - 120) * SECOND;
     }
     assert_true(made > 12 * 365 + 9 * 100);
-    set.rules = rules + 3; /* a set expires when its last schedule does */
+    set.rules = rules + 3; /* a set expires when its last schedule expires */
     set.rule_count = 1;
     assert_int_equal(supervised_set_plan(&set, end, &zone, &missed), S_OK);
-    assert_true(set.due == NEXT_START_NEVER && set.expiry == moment(2037, 7, 1, 7, 0));
+    assert_true(set.due == NEXT_START_NEVER && set.expiry == utc_at(2037, 7, 1, 7, 0));
 }
 
 int main(void)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Session sets: running sessions, whoever started them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27; behaviour 4, 10. */
+/* Session sets: all running sessions, even those that other programs have started. MS-PLA 3.2.1, 3.2.4.9 notes 22 to
+   27; behaviour 4, 10. */
 #include "engine/etw/etw_api.h"
 #include "engine/pla/store.h"
 #include "tests/unit/run/sets/trace_set_fixture.h"
 
-/* The usual task: a session without a stored set, which outlives the object that started it. */
+/* The usual task: a session without a stored set. It continues after the object that started it is released. */
 static void a_session_is_started_used_and_stopped(void **state)
 {
     struct object *set =
@@ -20,13 +21,13 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(set_start(set, &caller_self, true), E_INVALIDARG);
     assert_done(commit(set, "job", CREATE));
     assert_int_equal(status_of(set), 0);
-    assert_int_equal(query("Session\\job"), NOT_FOUND); /* it exists only while it runs */
+    assert_int_equal(query("Session\\job"), NOT_FOUND); /* the set exists only while it runs */
     assert_done(commit(set, "JOB", MODIFY));
     assert_int_equal(set_stop(set, &caller_self, true), PLA_E_DCS_NOT_RUNNING);
     assert_done(set_start(set, &caller_self, true));
     assert_int_equal(status_of(set), 1);
     assert_int_not_equal(collector_in(set)->SessionId, 0);
-    assert_int_equal(collector_in(set)->FreeBuffers, 0); /* a start does not read statistics */
+    assert_int_equal(collector_in(set)->FreeBuffers, 0); /* Start does not read the statistics */
     assert_message(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE, "'JOB' is running");
     object_release(set);
 
@@ -60,8 +61,8 @@ static void a_session_is_started_used_and_stopped(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* The GUID's descriptor controls access to a session, and is returned; a different one that is put has no effect, and
-   is reported. */
+/* The descriptor of the GUID controls access to a session, and is the value of Security. If a client puts another
+   descriptor, it has no effect, and this is reported. */
 static void security_is_that_of_the_guid(void **state)
 {
 #define OWN_SECURITY "O:BAG:BAD:(A;;0x120fff;;;BA)(A;;0x120fff;;;SY)"
@@ -88,7 +89,7 @@ static void security_is_that_of_the_guid(void **state)
     assert_non_null(strstr(v.text, ";;;SY)"));
     assert_null(strstr(v.text, ";;;S-1-5-32-559)"));
     value_free(&v);
-    /* The queried value is not a change. */
+    /* If the client has only the queried value, nothing is reported. */
     assert_done(commit_with(set, "guarded", BOTH | UPDATE, &issues));
     assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "Security", &reported), S_OK);
     assert_false(reported);
@@ -102,7 +103,7 @@ static void security_is_that_of_the_guid(void **state)
     object_release(set);
 }
 
-/* A list of this machine's sessions contains all of them, completely. */
+/* A list must contain all sessions of this machine, with all properties. */
 static void sessions_of_other_programs_are_sets_too(void **state)
 {
     char *file = file_named("foreign.log");
@@ -155,7 +156,8 @@ static void sessions_of_other_programs_are_sets_too(void **state)
     memory_free(file);
 }
 
-/* A session with all keywords must not be read as one with none, which gets no events; ETW stores 0 as all keywords. */
+/* If a session has all keywords, it must not be read as a session without keywords, which would get no events. ETW
+   stores 0 as all keywords. */
 static void all_keywords_of_a_session_read_back(void **state)
 {
     static const char *const keywords[] = {ENABLED(4, 0xffffffffffffffff), ENABLED(4, 0),
@@ -182,7 +184,7 @@ static void all_keywords_of_a_session_read_back(void **state)
     }
 }
 
-/* logman's -bs above 1024 must be accepted: sessions support up to 16384. */
+/* logman's option -bs must accept more than 1024 KB, because sessions support up to 16384 KB. */
 static void large_buffers_are_accepted(void **state)
 {
     struct object *set = set_of_xml("Session", "", "<BufferSize>2048</BufferSize>" ENABLED(4, 0));
@@ -200,7 +202,7 @@ static void large_buffers_are_accepted(void **state)
     object_release(set);
 }
 
-/* Ends its host process like a crash, and removes its log together with the folder. */
+/* Kills the host process of a session, and removes the session's log with its folder. */
 static void break_session(const char *name, const char *log_folder)
 {
     struct directory_session *list;
@@ -218,7 +220,8 @@ static void break_session(const char *name, const char *log_folder)
     scratch_remove(log_folder);
 }
 
-/* A session that cannot even be queried hides no other, reports the reason, and can be removed. */
+/* If a session cannot be queried, the reason must be reported, the other sessions must be listed, and it must be
+   possible to remove the session. */
 static void unreadable_session_hides_no_other(void **state)
 {
     char *below = file_named("gone"), *file = path_join(below, "gone.etl");
@@ -232,7 +235,7 @@ static void unreadable_session_hides_no_other(void **state)
     assert_int_equal(sets_create("Session", &set), S_OK);
     assert_message(set_query(set, &caller_self, "broken", ""), HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
                    "Session\\broken\": trace session 'broken'");
-    HRESULT hr = set_stop(set, &caller_self, true); /* the error contains the state of the log */
+    HRESULT hr = set_stop(set, &caller_self, true); /* the error must contain the log's name */
     assert_true(FAILED(hr) && strstr(error_text(hr), "gone.etl"));
     assert_int_equal(query("Session\\broken"), NOT_FOUND);
     object_release(set);
@@ -284,8 +287,8 @@ static void session_modes_are_shown_by_properties(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* Dozens of updates in a row, as when scripts add event providers: the session, its statistics and its file
-   continue. */
+/* Scripts may update a session dozens of times, for example to add event providers. The session, its statistics and its
+   file must continue. */
 static void a_running_session_is_changed(void **state)
 {
     char *one = file_named("changed.etl"), *two = file_named("second.etl");
@@ -302,7 +305,7 @@ static void a_running_session_is_changed(void **state)
     object_release(set);
     write_numbered(provider);
 
-    /* Without a difference, nothing changes, in particular not the file. */
+    /* If the object has no different values, nothing must change, in particular not the file. */
     set = queried("Session\\changed");
     const uint64_t session = collector_in(set)->SessionId;
     assert_done(commit(set, "changed", MODIFY | UPDATE));
@@ -311,7 +314,8 @@ static void a_running_session_is_changed(void **state)
     assert_text(&collector_in(set)->object, "LatestOutputLocation", one);
     assert_int_equal(collector_in(set)->SessionId, session);
 
-    /* A flush alone changes nothing in the running session, whatever the object contains. */
+    /* If the client only requests a flush, nothing must change in the running session, even if the object has other
+       values. */
     object_release(set);
     set = set_of_xml("Session", "", "<FileName>changed</FileName><FlushTimer>7</FlushTimer>" ENABLED(4, 1));
     assert_done(commit(set, "changed", BOTH | FLUSH));
@@ -320,7 +324,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(collector_in(set)->FlushTimer, 1);
     assert_int_equal(collector_in(set)->SessionId, session);
 
-    /* Other event providers, timer and file; properties that cannot change are reported. */
+    /* Event providers, the timer and the file can change. A property that cannot change is reported. */
     object_release(set);
     set = set_of_xml("Session", "",
                      "<FileName>second</FileName><FlushTimer>2</FlushTimer><BufferSize>99</BufferSize>"
@@ -330,7 +334,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/BufferSize", &reported), S_OK);
     assert_true(reported);
     object_release(issues);
-    write_numbered(provider); /* which is no longer enabled */
+    write_numbered(provider); /* this event provider is no longer enabled */
     other = queried("Session\\changed");
     struct trace_data_collector *c = collector_in(other);
     assert_int_equal(c->SessionId, session);
@@ -340,7 +344,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(collection_count(c->TraceDataProviders), 1);
     object_release(other);
 
-    /* A property that can be neither changed nor ignored is named, and nothing changes. */
+    /* If a property can be neither changed nor ignored, the error names it, and nothing changes. */
     c = collector_in(set);
     c->StreamMode = 2;
     assert_message(commit(set, "changed", MODIFY | UPDATE), E_INVALIDARG, "StreamMode: ");
@@ -362,7 +366,7 @@ static void a_running_session_is_changed(void **state)
     assert_int_equal(EventUnregister(provider), ERROR_SUCCESS);
 }
 
-/* The error for a failed start names the obstacle. */
+/* If a start fails, the error must name what prevented it. */
 static void obstacle_of_a_session_is_named(void **state)
 {
     struct object *set = set_of_xml("Session", "", "<StreamMode>2</StreamMode>"), *issues;
@@ -382,7 +386,7 @@ static void obstacle_of_a_session_is_named(void **state)
     assert_done(set_start(set, &caller_self, true));
     assert_done(commit_with(twin, "twin", CREATE, &issues));
     assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/SessionName", &reported), S_OK);
-    assert_true(reported); /* the set's name is the session's */
+    assert_true(reported); /* the session has the set's name */
     object_release(issues);
     assert_int_equal(set_start(twin, &caller_self, true), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_done(set_stop(set, &caller_self, true));
@@ -412,7 +416,8 @@ static void obstacle_of_a_session_is_named(void **state)
     object_release(set);
 }
 
-/* A running kernel session is a set as Windows exports it, whoever started it: one item per flag. */
+/* A running kernel session is a set, even if another program started it. As in exports of Windows, each flag is an
+   item. */
 static void kernel_session_is_a_set(void **state)
 {
     static const char *const names[] = {"NT Kernel Logger", "system"};
@@ -436,7 +441,7 @@ static void kernel_session_is_a_set(void **state)
             assert_non_null(strstr(xml, *flag));
         memory_free(xml);
         object_release(live);
-        /* Flags that are put apply to the running session, in all masks, as a flag array. */
+        /* New flags, in a flag array, are applied to the running session, in all of its masks. */
         memory_free(collector);
         collector = text_format("<StreamMode>2</StreamMode><ExtendedModes>%u</ExtendedModes><TraceDataProvider>"
                                 "<Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny><ValueMapType>3"
@@ -459,7 +464,7 @@ static void kernel_session_is_a_set(void **state)
     }
 }
 
-/* A flush writes a session in memory to the path of its file, and the session continues. */
+/* If a session has its buffers only in memory, a flush writes them to the path of its file. The session continues. */
 static void a_session_in_memory_is_flushed_to_the_file(void **state)
 {
     struct object *set =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The access check for each verb, each kind of caller and each kind of descriptor. A wrong row would let a user read,
+/* The access check for each verb, each kind of caller and each kind of descriptor. An error here would let a user read,
    change, stop or delete another user's set, or deny access to the owner. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -20,8 +20,8 @@
 
 static struct callers callers;
 
-/* The failing call within each verb: the nth file operation or the nth allocation; n 0: none. */
-#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
+/* The call that fails in each verb: the nth file operation or, if `memory`, the nth allocation. n 0: no call. */
+#define FAULT HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE, which only the simulated faults return */
 static struct {
     bool memory;
     uint64_t n, calls;
@@ -84,7 +84,7 @@ static struct object *queried(const char *name)
     return set;
 }
 
-/* Puts files into the store directly, without the verbs. */
+/* Writes a set with this Security directly to the store, so that no access check is made. */
 static void store(const char *name, const char *security)
 {
     char *xml = text_format("<DataCollectorSet><Security>%s</Security></DataCollectorSet>", security);
@@ -115,7 +115,7 @@ static HRESULT get_value(const char *name, const struct caller *caller)
     return hr;
 }
 
-/* Commits the stored set, or another Security. */
+/* Commits the stored set again. If `security` is not NULL, changes its Security. */
 static HRESULT change(const char *name, const struct caller *caller, const char *security)
 {
     struct object *set = queried(name);
@@ -148,7 +148,7 @@ static HRESULT query(const char *name, const struct caller *caller)
     struct value v;
     assert_int_equal(object_get(set, class_property(set->class, "Name"), &v), S_OK);
     bound = v.text;
-    assert_string_equal(bound, SUCCEEDED(hr) ? name : ""); /* a rejected caller gets nothing */
+    assert_string_equal(bound, SUCCEEDED(hr) ? name : ""); /* a caller that is rejected gets nothing */
     memory_free(bound);
     object_release(set);
     return hr;
@@ -172,7 +172,7 @@ static HRESULT ask(char verb, const char *name, const struct caller *caller)
 
 static const struct {
     const char *security;
-    const char *administrator, *user, *logger, *owner; /* the verbs that this caller may use */
+    const char *administrator, *user, *logger, *owner; /* the verbs that each caller may use */
 } rows[] = {
     {"", VERBS, "", "LQVXTF", ""},
     {SET_DEFAULT_SECURITY, VERBS, "", "LQVXTF", ""},
@@ -196,7 +196,7 @@ static const struct {
     {"D:(A;;FA;;;" CALLERS_OWNER ")", "LQVSD", "", "", VERBS},
     {"O:" CALLERS_OWNER "D:(A;;0x1;;;SY)", "LQVSD", "", "", "S"},
     {"D:(XA;;FA;;;WD;(1==1))", "LQVSD", "", "", ""},
-    /* The file contains a Security that the property would reject. */
+    /* The property would reject these, but a file may contain them. */
     {"D:NO_ACCESS_CONTROL", VERBS, "", "", ""},
     {"O:BAG:BA", VERBS, "", "", ""},
     {"everybody", VERBS, "", "", ""},
@@ -215,7 +215,7 @@ static void assert_cell(size_t row, const char *who, const struct caller *caller
         const bool refused = hr == E_ACCESSDENIED;
         if (refused && *verb != 'L')
             assert_non_null(strstr(error_text(hr), "'Service\\matrix'"));
-        if (refused) { /* the verb had no effect */
+        if (refused) { /* the verb must have had no effect */
             assert_int_equal(store_load(&caller_self, SPACE, name, &after, &size_after), S_OK);
             assert_string_equal(after, before);
             memory_free(after);
@@ -232,7 +232,7 @@ static void assert_cell(size_t row, const char *who, const struct caller *caller
 static void each_verb_of_each_caller_with_each_descriptor(void **state)
 {
     (void)state;
-    scratch_environment("OPENPLA_HOST", "no such program"); /* a caller with access gets the error; nothing runs */
+    scratch_environment("OPENPLA_HOST", "no such program"); /* Start fails for callers with access; nothing runs */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_cell(i, "itself", &caller_self,
                     rows[i].security[0] == 'e' || !strncmp(rows[i].security, "O:BAG:BA", 9) ||
@@ -250,8 +250,8 @@ static void each_verb_of_each_caller_with_each_descriptor(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "matrix"), S_OK);
 }
 
-/* Creating sets: administrators as in MS-PLA, and Performance Log Users, who can change the sets that they created
-   (behaviour 4). */
+/* Administrators can create sets, as in MS-PLA. Performance Log Users can create sets too, and change the sets that
+   they have created (behaviour 4). */
 static void rights_to_create_sets(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void rights_to_create_sets(void **state)
     assert_int_equal(commit(set, &callers.nobody, "made", SETS_CREATE_NEW), E_ACCESSDENIED);
     assert_int_equal(store_check_access(&callers.administrator, SET_ACCESS_QUERY, SPACE, "made"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, &callers.user, "Autosession\\made", SETS_CREATE_NEW), PLA_E_DCS_SINGLETON_REQUIRED);
-    /* An administrator's Security stays unchanged. */
+    /* If an administrator creates a set, its Security is unchanged. */
     assert_int_equal(commit(set, &callers.administrator, "made", SETS_CREATE_NEW), S_OK);
     char *security = security_of(set);
     assert_string_equal(security, SET_DEFAULT_SECURITY);
@@ -281,14 +281,14 @@ static void rights_to_create_sets(void **state)
     memory_free(security);
     assert_int_equal(commit(set, &callers.owner, "made", SETS_MODIFY), E_ACCESSDENIED);
     object_release(set);
-    /* A client with another object for the set, with the default Security, must not lock itself out. */
+    /* If the client commits another object with the default Security, it must not lose its own access to the set. */
     set = new_set();
     assert_int_equal(commit(set, &callers.logger, "made", SETS_MODIFY), S_OK);
     assert_int_equal(set_query(set, &callers.logger, "made", ""), S_OK);
     security = security_of(set);
     assert_non_null(strstr(security, "(A;;FA;;;" CALLERS_LOGGER ")"));
     memory_free(security);
-    /* A rejected verb leaves the object unchanged. */
+    /* If a verb is rejected, the object must be unchanged. */
     put_security(set, SET_DEFAULT_SECURITY);
     assert_int_equal(commit(set, &callers.logger, "made", SETS_CREATE_NEW), PLA_E_DCS_ALREADY_EXISTS);
     security = security_of(set);
@@ -298,7 +298,8 @@ static void rights_to_create_sets(void **state)
     object_release(set);
 }
 
-/* System sets can run, but not change; trace sessions have ETW's default rights where no descriptor is registered. */
+/* System sets can run, but cannot be changed. If no descriptor is registered for a trace session, it has ETW's default
+   rights. */
 static void sets_that_are_not_stored(void **state)
 {
     (void)state;
@@ -337,7 +338,7 @@ static void sessions_start_for_callers_with_trace_rights(void **state)
         assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
         assert_int_equal(set_start(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_start(set, &callers.owner, true), E_ACCESSDENIED);
-        /* A session that is not running: the caller has access as soon as it can be found. */
+        /* If a session does not run, only callers that may query it learn this. */
         assert_int_equal(set_stop(set, &callers.user, true), E_ACCESSDENIED);
         assert_int_equal(set_stop(set, &callers.nobody, true), E_ACCESSDENIED);
         assert_int_equal(set_stop(set, &callers.logger, true), PLA_E_DCS_NOT_RUNNING);
@@ -345,8 +346,8 @@ static void sessions_start_for_callers_with_trace_rights(void **state)
     object_release(set);
 }
 
-/* Kernel events show the actions of all users, and the server starts sessions with its own rights: a caller who may not
-   start a kernel session must not get one through the server. */
+/* Kernel events show the actions of all users, and the server starts sessions with its own rights. If a caller may not
+   start a kernel session, the server must not start one for that caller. */
 static void kernel_events_are_for_administrators(void **state)
 {
 #define TRACE(inside)                                                                                                  \
@@ -374,7 +375,7 @@ static void kernel_events_are_for_administrators(void **state)
             assert_int_equal(commit(set, &callers.administrator, names[k], SETS_VALIDATE_ONLY), S_OK);
             object_release(set);
         }
-    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) { /* the requested value is put after the commit */
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) { /* these values are put after the commit */
         set = new_set();
         assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
         assert_int_equal(commit(set, &callers.logger, "Session\\gate", SETS_CREATE_NEW), S_OK);
@@ -382,12 +383,12 @@ static void kernel_events_are_for_administrators(void **state)
         assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
         object_release(set);
     }
-    set = new_set(); /* by its name alone, it would be the kernel's session */
+    set = new_set(); /* the set would be the kernel's session only because of its name */
     assert_int_equal(set_from_xml(set, plain, strlen(plain), NULL), S_OK);
     assert_int_equal(commit(set, &callers.logger, "Session\\NT Kernel Logger", SETS_CREATE_NEW), S_OK);
     assert_int_equal(set_start(set, &callers.logger, true), E_ACCESSDENIED);
     object_release(set);
-    set = new_set(); /* a caller with access gets the same result when he reads and commits again */
+    set = new_set(); /* a caller with access can query the set and commit it again */
     assert_int_equal(set_from_xml(set, system_logger, strlen(system_logger), NULL), S_OK);
     assert_int_equal(commit(set, &callers.administrator, "Autosession\\gate", SETS_MODIFY), S_OK);
     object_release(set);
@@ -406,8 +407,8 @@ static void kernel_events_are_for_administrators(void **state)
     object_release(set);
 }
 
-/* A rejected validating Commit must not reveal which sets exist, and the caller must see the rejection before the real
-   Commit. */
+/* A Commit that only validates must make the same access check as a real one, so that the caller sees the rejection
+   before. A rejected one must not reveal which sets exist. */
 static void validation_checks_access_as_well(void **state)
 {
     enum { LOOK_NEW = SETS_CREATE_NEW | SETS_VALIDATE_ONLY, LOOK = SETS_MODIFY | SETS_VALIDATE_ONLY };
@@ -420,7 +421,7 @@ static void validation_checks_access_as_well(void **state)
     assert_int_equal(commit(set, &callers.user, "new", LOOK_NEW), E_ACCESSDENIED);
     assert_int_equal(commit(set, &callers.administrator, "looked", LOOK), S_OK);
     assert_int_equal(commit(set, &callers.administrator, "new", LOOK_NEW), S_OK);
-    if (callers.described) /* the rejected caller's object is unchanged */
+    if (callers.described) /* the object of the rejected caller must be unchanged */
         assert_int_equal(commit(set, &callers.logger, "new", LOOK_NEW), S_OK);
     char *security = security_of(set);
     assert_string_equal(security, SET_DEFAULT_SECURITY);
@@ -431,7 +432,7 @@ static void validation_checks_access_as_well(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "new"), PLA_E_DCS_NOT_FOUND);
 }
 
-/* Lists show the sets that the caller may read; only administrators see unclear files. */
+/* A list must contain only sets that the caller may read. Only administrators see sets whose files are corrupt. */
 static void lists_contain_only_readable_sets(void **state)
 {
     (void)state;
@@ -457,7 +458,7 @@ static void lists_contain_only_readable_sets(void **state)
     object_release(sets);
     struct object *set = new_set();
     assert_int_equal(set_query(set, &callers.user, "damaged", ""), E_ACCESSDENIED);
-    assert_int_equal(set_delete(set, &callers.user), PLA_E_DCS_NOT_FOUND); /* the object is bound to nothing */
+    assert_int_equal(set_delete(set, &callers.user), PLA_E_DCS_NOT_FOUND); /* the object is not bound to a set */
     assert_int_equal(set_query(set, &callers.administrator, "damaged", ""), OPENPLA_E_MALFORMED_XML);
     assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
     assert_int_equal(set_delete(set, &callers.administrator), S_OK);
@@ -466,7 +467,7 @@ static void lists_contain_only_readable_sets(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "shown"), S_OK);
 }
 
-/* The XML of a stored set controls access, whatever the line after it contains. */
+/* Access to a stored set depends on its XML, even if the line after it contains another descriptor. */
 static void access_is_controlled_by_the_xml(void **state)
 {
     (void)state;
@@ -488,7 +489,7 @@ static void access_is_controlled_by_the_xml(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "edited"), S_OK);
 }
 
-/* ---- at the same time ---- */
+/* ---- several callers at the same time ---- */
 
 struct asking {
     const struct caller *caller;
@@ -527,7 +528,7 @@ static void concurrent_callers_are_distinguished(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "shared"), S_OK);
 }
 
-/* ---- error texts and events ---- */
+/* ---- error messages and events ---- */
 
 static void events_name_the_caller(void **state)
 {
@@ -552,7 +553,7 @@ static void events_name_the_caller(void **state)
     assert_string_equal(fixture_user, account);
     assert_non_null(strstr(fixture_reason, "Stop"));
     memory_free(account);
-    /* Repeated refusals do not fill the journal. */
+    /* If callers are rejected many times, the journal must not be filled. */
     for (int i = 0; i < 3 * REFUSALS_TOLD; i++)
         assert_int_equal(set_delete(set, &callers.user), E_ACCESSDENIED);
     assert_in_range(fixture_events(9020, "told"), 2, REFUSALS_TOLD);
@@ -561,11 +562,12 @@ static void events_name_the_caller(void **state)
     memory_free(folder);
 }
 
-/* Neither a failed allocation nor an unreadable file bypasses the access check, and the set is unchanged. */
+/* If an allocation fails or a file cannot be read, the access check must not be bypassed, and the set must be
+   unchanged. */
 static void failures_never_grant_access(void **state)
 {
     (void)state;
-    const uint64_t wider = callers.described ? 64 : 4; /* fewer positions, because it takes long under Wine */
+    const uint64_t wider = callers.described ? 64 : 4; /* under Wine, each failure takes long, so fewer are tested */
     scratch_environment("OPENPLA_HOST", "no such program");
     store("scarce", "D:(A;;FA;;;BA)");
     for (int memory = 0; memory < 2; memory++)
@@ -597,7 +599,7 @@ static void failures_never_grant_access(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_name_the_caller), /* runs first, because other tests cause many rejections */
+        cmocka_unit_test(events_name_the_caller), /* must run first, because other tests cause many rejections */
         cmocka_unit_test(each_verb_of_each_caller_with_each_descriptor),
         cmocka_unit_test(rights_to_create_sets),
         cmocka_unit_test(sets_that_are_not_stored),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statuses of many sets in one request. */
+/* Gets the statuses of many sets with one request. */
 #include "engine/base/memory.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A list of hundreds of sets must show the running set, also if folders are read instead of each set. */
+/* For hundreds of sets, folders are read instead of each set. The statuses must still show which set runs. */
 static void statuses_of_many_sets_show_what_runs(void **state)
 {
     enum { SETS = 140, RUNS = 77 };

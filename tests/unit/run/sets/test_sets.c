@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients use them: Commit, Query, Delete and lists with a real store and real runs. */
+/* Tests sets in the way in which clients use them: Commit, Query, Delete and lists, with a real store and real runs. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -95,7 +95,7 @@ static void run_once(struct object *set)
     assert_int_equal(number_of(set, "Status"), 0);
 }
 
-/* A script that restarts or commits a set between two runs must get the latest run's log. */
+/* A script may start or commit a set again between two runs. It must then get the log of the latest run. */
 static void the_latest_log_is_shown_after_every_run(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void the_latest_log_is_shown_after_every_run(void **state)
         object_release(same);
         object_release(other);
     }
-    /* A value that was put is kept, through Commit, until a run writes another. */
+    /* If a client puts a value, it is kept, even after Commit, until a run writes another log. */
     struct value v = {.kind = PROPERTY_TEXT, .text = (char *)"C:\\elsewhere.csv"};
     assert_int_equal(object_put(collector, class_property(collector->class, "LatestOutputLocation"), &v), S_OK);
     assert_int_equal(commit(set, "latest", MODE_MODIFY), S_OK);
@@ -138,8 +138,8 @@ static void the_latest_log_is_shown_after_every_run(void **state)
     memory_free(folder);
 }
 
-/* A set that Commit accepts must not fail at its scheduled start because of its names; harmless names must be
-   unchanged, or scripts would break. DECISIONS 36. */
+/* If Commit accepts a set, its scheduled start must not fail because of its names. Harmless names must stay unchanged,
+   because scripts use them (DECISIONS 36). */
 static void names_that_leave_the_folder_fail_commit(void **state)
 {
     static const struct {
@@ -195,7 +195,7 @@ static void names_that_leave_the_folder_fail_commit(void **state)
         object_release(collector);
         object_release(set);
     }
-    /* A collector's name is never used as a path, whatever it contains. */
+    /* The name of a collector is never used as a path, so it may even be a device's name. */
     struct object *set = set_for_runs("."), *collector = first_collector(set);
     put_number(collector, "FileNameFormat", 0);
     assert_int_equal(put_text(collector, "Name", "nul"), S_OK);
@@ -212,8 +212,8 @@ static void fails_commit(struct object *set, const char *name, const char *said)
         fail_msg("\"%s\" does not say: %s", error_text(E_INVALIDARG), said);
 }
 
-/* A set whose name cannot be passed to a process would never start, and one with a similar name could be confused with
-   another set. */
+/* If a set's name could not be passed to a process, the set would never start. If it was too similar to another name,
+   users could confuse the sets. */
 static void names_can_be_used_and_distinguished(void **state)
 {
     static const char *const controls[] = {"\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xAA",
@@ -245,15 +245,15 @@ static void names_can_be_used_and_distinguished(void **state)
         assert_int_equal(put_text(collector, "FileName", turned), E_INVALIDARG);
         memory_free(turned);
     }
-    assert_int_equal(commit(set, "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", MODE_CREATE_NEW), S_OK); /* Hebrew letters need no
-                                                                                                 escaping */
+    assert_int_equal(commit(set, "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", MODE_CREATE_NEW), S_OK); /* Hebrew letters
+                                                                                                 are valid */
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     memory_free(name);
     object_release(collector);
     object_release(set);
 }
 
-/* The service must not open a device, or write into a pipe or a stream, that a user sets as RootPath. */
+/* A user may set RootPath to a device, a pipe or a stream. The service must not open it or write to it. */
 static void root_that_is_not_a_folder_fails_commit(void **state)
 {
     static const char *const roots[] = {"\\\\.\\PhysicalDrive0", "\\\\server\\pipe\\x", "\\\\?\\GLOBALROOT\\Device",
@@ -269,8 +269,8 @@ static void root_that_is_not_a_folder_fails_commit(void **state)
     }
 }
 
-/* DECISIONS 13: a serial number that was put is used for the next run; otherwise the count continues, whatever the
-   committed object contains. */
+/* If a client has put a serial number, the next run uses it. Otherwise the numbers continue, even if the committed
+   object contains another number (DECISIONS 13). */
 static void serial_numbers_continue(void **state)
 {
     (void)state;
