@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A value crosses its threshold 1,000 times while tasks hang: the numbers of events and rows are exact, and each task
-   that does not start is counted. On Windows, an extension DLL provides the value; in native builds, the tests' PDH. */
+/* A value crosses its threshold 1,000 times while tasks hang. The numbers of events and rows must be exact, and each
+   task that does not start must be counted. On Windows, an extension DLL provides the value; in native builds, the
+   tests' PDH does. */
 #include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/run/member.h"
@@ -101,7 +102,7 @@ static struct object *make_set(const char *root, const char *command)
     return set;
 }
 
-/* Returns the number of events with this id, and the latest one's Count. */
+/* Returns the number of events with this id, and stores the field Count of the latest one. */
 static size_t events(uint32_t id, char *count, size_t size)
 {
     struct journal_reader *r;
@@ -148,7 +149,7 @@ static void each_crossing_is_reported_once_despite_hung_tasks(void **state)
     end_driving();
     assert_int_equal(events(2031, count, sizeof count), CROSSINGS);
     assert_int_equal(fixture_lines(root, "a.csv"), CROSSINGS + 1);
-    /* A busy machine needs more than a minute for all crossings: then the full table of tasks is reported once. */
+    /* If a busy machine needs more than a minute for all crossings, the full table of tasks is reported once. */
     assert_in_range(events(1014, count, sizeof count), 0, 1);
     assert_int_equal(events(9011, count, sizeof count), 1);
     snprintf(rest, sizeof rest, "%d", CROSSINGS - ALERT_TASKS_AT_ONCE);
@@ -164,10 +165,10 @@ static void each_crossing_is_reported_once_despite_hung_tasks(void **state)
     memory_free(hanging);
     memory_free(file);
     memory_free(root);
-    fixture_sleep(2000); /* hung tasks use the folder that is removed now */
+    fixture_sleep(2000); /* the hung tasks still use the folder, which must be removed */
 }
 
-/* Events cannot be written, as on a full disk: the run's message reports that. */
+/* If events cannot be written, for example on a full disk, the message of the run must report this. */
 static void failed_event_is_reported(void **state)
 {
     (void)state;
@@ -176,7 +177,7 @@ static void failed_event_is_reported(void **state)
     const struct crossing crossing = {.counter = "c", .value = "1", .threshold = "0", .comparison = '>'};
     struct diagnostics said = {0};
     struct alert_actions *a;
-    assert_int_equal(file_store(file, "", 0), S_OK); /* blocks the creation of the folder */
+    assert_int_equal(file_store(file, "", 0), S_OK); /* prevents that the folder is created */
     scratch_environment("OPENPLA_DATA", folder);
     assert_int_equal(alert_actions_create(SPACE, "no events", nobody, NULL, &a), S_OK);
     alert_actions_add(a, ALERT_EVENT, &(struct alert_order){.collector = "a", .crossing = &crossing, .message = "m"});

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of committed sets in host processes: start, stop, status, names, and obstacles such as existing files. */
+/* Runs of committed sets in set host processes: start, stop, status and names, and what may prevent a run, such as
+   existing files. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -51,7 +52,7 @@ static void set_starts_runs_and_stops(void **state)
     memory_free(root);
 }
 
-/* Scripts that start and stop without waiting must neither hang nor find the set in the wrong state. */
+/* If a script starts and stops a set without waiting, it must not hang, and it must always get the right state. */
 static void asynchronous_start_and_stop(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void asynchronous_start_and_stop(void **state)
     memory_free(root);
 }
 
-/* A run must not overwrite the previous run's log, nor fail because of it. */
+/* A run must not overwrite the log of the previous run, and must not fail because of it. */
 static void serial_numbers_increase(void **state)
 {
     (void)state;
@@ -96,7 +97,7 @@ static void serial_numbers_increase(void **state)
     memory_free(root);
 }
 
-/* A log must not be overwritten unless requested, and the error names the existing file. */
+/* An existing log must not be overwritten unless the set requests it. The error must name the file. */
 static void existing_file_is_kept(void **state)
 {
     (void)state;
@@ -112,7 +113,7 @@ static void existing_file_is_kept(void **state)
     char *after = fixture_read(root, "c.csv");
     assert_string_equal(before, after);
     struct run_record record = fixture_record("in the way");
-    assert_int_equal(record.serial_number, 2); /* a failed start uses no serial number */
+    assert_int_equal(record.serial_number, 2); /* a start that failed must not use a serial number */
     assert_int_equal(record.last_result, exists);
     assert_non_null(strstr(record.last_message, "c.csv"));
     run_record_free(&record);
@@ -130,7 +131,8 @@ static void existing_file_is_kept(void **state)
     memory_free(root);
 }
 
-/* Expects that Start fails for a set and a collector with these elements, with `word` in the error message. */
+/* Asserts that Start fails for a set and a collector with these elements, and that the error message contains
+   `word`. */
 static void expect_start_fails(const char *root, const char *set, const char *collector, HRESULT expected,
                                const char *word)
 {
@@ -142,8 +144,8 @@ static void expect_start_fails(const char *root, const char *set, const char *co
         fail_msg("%s %s: 0x%08X \"%s\"", set, collector, (unsigned)hr, error_text(hr));
 }
 
-/* Otherwise an account that can change a definition, or a run's folder, could make the run overwrite any file to which
-   the run's account has access. */
+/* A user may be able to change a definition or a run's folder. The run must not overwrite other files to which only the
+   run's account has access. */
 static void run_writes_only_below_its_root(void **state)
 {
     (void)state;
@@ -187,7 +189,7 @@ static void run_writes_only_below_its_root(void **state)
         assert_int_equal(names.count, !folders);
     }
     texts_free(&names);
-    /* A link that stays inside is the user's decision. */
+    /* A link to a folder below the root is allowed. */
     fixture_commit("outside", root, "<Subdirectory>here</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "outside", true), S_OK);
     assert_int_equal(run_stop(SPACE, "outside", true), S_OK);
@@ -201,7 +203,7 @@ static void run_writes_only_below_its_root(void **state)
     memory_free(top);
 }
 
-/* A log must not overwrite a user's own file that happens to have its name. */
+/* If a user's file happens to have the name of a log, it must not be overwritten. */
 static void only_logs_are_overwritten(void **state)
 {
     (void)state;
@@ -225,7 +227,7 @@ static void only_logs_are_overwritten(void **state)
         char *after = fixture_read(root, sets[i].file);
         assert_string_equal(after, work);
         memory_free(after);
-        assert_int_equal(file_store(path, "", 0), S_OK); /* empty files contain nothing to lose */
+        assert_int_equal(file_store(path, "", 0), S_OK); /* an empty file may be overwritten */
         for (int again = 0; again < 2; again++) {
             assert_int_equal(run_start(SPACE, "outside", true), S_OK);
             assert_int_equal(run_stop(SPACE, "outside", true), S_OK);
@@ -237,8 +239,8 @@ static void only_logs_are_overwritten(void **state)
     memory_free(root);
 }
 
-/* Otherwise sets that start in the same second would each wait for the disk twice before their first sample, and after
-   a failed start, LatestOutputLocation would name a folder that was never created. */
+/* If a start wrote its record twice, sets that start in the same second would wait for the disk twice before their
+   first sample. After a failed start, LatestOutputLocation would name a folder that was never created. */
 static void start_writes_its_record_once(void **state)
 {
     (void)state;
@@ -280,8 +282,8 @@ static void start_writes_its_record_once(void **state)
     memory_free(root);
 }
 
-/* Of two collectors, the second one's file exists: the first one must not leave a file that blocks the next start as
-   well. */
+/* If the file of the second collector exists, the start fails. The file of the first collector must then be deleted, or
+   it would prevent the next start. */
 static void failed_start_leaves_nothing(void **state)
 {
     (void)state;
@@ -299,7 +301,7 @@ static void failed_start_leaves_nothing(void **state)
     assert_int_equal(run_stop(SPACE, "leaves nothing", true), S_OK);
     assert_true(fixture_lines(root, "c.csv") >= 2);
     assert_true(fixture_lines(root, "d.csv") >= 2);
-    /* The run's own folder is deleted too. */
+    /* The folder of the run must be deleted, too. */
     fixture_commit("leaves nothing", root, "<Subdirectory>run</Subdirectory>",
                    "<LogFileFormat>2</LogFileFormat>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "leaves nothing", true), E_INVALIDARG);
@@ -323,7 +325,7 @@ static size_t binary_samples(const char *path)
     return samples;
 }
 
-/* A binary log that is continued must keep its first part. */
+/* If a binary log is continued, its first part must be kept. */
 static void binary_log_is_continued(void **state)
 {
     (void)state;
@@ -356,11 +358,11 @@ static void missing_root_is_named(void **state)
     fixture_commit("root", "%TEST_ROOT%/absent", "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "root", true), missing);
     assert_non_null(strstr(error_text(missing), "RootPath"));
-    assert_non_null(strstr(error_text(missing), root)); /* with variables expanded */
+    assert_non_null(strstr(error_text(missing), root)); /* variables are expanded */
     assert_false(folder_exists(absent));
     fixture_commit("root", "%TEST_ROOT%/absent too", "", CSV_EACH_SECOND ONE_COUNTER);
-    assert_int_equal(run_start(SPACE, "root", false), S_OK); /* the asynchronous start succeeds, because it does not
-                                                                wait for the result */
+    assert_int_equal(run_start(SPACE, "root", false), S_OK); /* an asynchronous start does not wait for the
+                                                                result, so it succeeds */
     struct run_record record = fixture_record("root");
     for (int i = 0; i < PATIENCE_MS / 20 && !strstr(record.last_message, "absent too"); i++) {
         run_record_free(&record);
@@ -383,12 +385,12 @@ static HRESULT started_in(const char *name, const char *root)
     return hr;
 }
 
-/* Published templates rely on folders below PerfLogs that do not exist yet; a template without a RootPath means the
-   default, not the folder of the service's process. */
+/* Published templates have RootPaths below PerfLogs that do not exist yet. If a template has no RootPath, the default
+   is used, not the current folder of the service. */
 static void folders_below_perflogs_are_created(void **state)
 {
     static const struct {
-        const char *root; /* no other test uses the variable %TEST_LOGS% */
+        const char *root; /* no other test uses %TEST_LOGS% */
         bool made;
     } cases[] = {
         {"%systemdrive%\\PerfLogs\\%TEST_LOGS%\\deep", true},
@@ -401,7 +403,7 @@ static void folders_below_perflogs_are_created(void **state)
     (void)state;
     char *drive = fixture_folder("drive"), *name = text_format("openpla-test-%u", (unsigned)process_own_id());
     scratch_environment("TEST_LOGS", name);
-#ifndef _WIN32 /* on Windows, the variable is the system's, also in the host process */
+#ifndef _WIN32 /* on Windows, the system defines the variable for each process */
     scratch_environment("systemdrive", drive);
 #endif
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -427,11 +429,11 @@ static void folders_below_perflogs_are_created(void **state)
 }
 
 #ifndef _WIN32
-/* The error must name the folder that cannot be written. Runs as a user without rights. */
+/* The error must name the folder in which the run cannot write. The test runs as a user without rights. */
 static void unwritable_folder_is_named(void **state)
 {
     (void)state;
-    /* That user may not be able to access the programs' folder, for example below /root. */
+    /* This user may have no access to the programs' folder, for example below /root. */
     char *host = text_format("/tmp/openpla-run-test-host-%u", (unsigned)process_own_id());
     char *folder = os_module_folder(), *program = path_join(folder, "run_test_host"), *bytes;
     size_t size;
@@ -446,7 +448,7 @@ static void unwritable_folder_is_named(void **state)
     if (child == 0) {
         if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
             _exit(10);
-        /* A separate data folder; /usr belongs to root. */
+        /* The user needs a separate data folder. The run cannot write in /usr, which belongs to root. */
         if (fixture_setup(NULL))
             _exit(11);
         scratch_environment("OPENPLA_HOST", host);
@@ -468,7 +470,7 @@ static void unwritable_folder_is_named(void **state)
 }
 #endif
 
-/* A set with a duration must not run forever. */
+/* A set with a duration must stop after that time. */
 static void duration_ends_the_run(void **state)
 {
     (void)state;
@@ -480,7 +482,7 @@ static void duration_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* One mistyped counter must not cost all others, nor be dropped without a message. */
+/* If one counter is mistyped, all others must be collected, and a message must name the mistyped one. */
 static void missing_counter_is_reported_and_others_are_collected(void **state)
 {
     (void)state;
@@ -512,8 +514,8 @@ static void missing_counter_is_reported_and_others_are_collected(void **state)
     memory_free(root);
 }
 
-/* After its host process is killed, a set must not appear to be running, must be startable, and its log must be
-   intact. */
+/* If a set host process is killed, its set must not appear to be running. The set must start again, and its log must be
+   valid. */
 static void killed_host_is_cleaned_up(void **state)
 {
     (void)state;
@@ -530,7 +532,7 @@ static void killed_host_is_cleaned_up(void **state)
     memory_free(root);
 }
 
-/* Otherwise the user would wait half a minute for an error without a reason. */
+/* If the set host process exits early, the user must not wait half a minute for an error without a reason. */
 static void host_that_exits_early_is_reported_immediately(void **state)
 {
     (void)state;
@@ -572,7 +574,7 @@ static void four_sets_run_independently(void **state)
     memory_free(root);
 }
 
-/* Two users who start a set at the same time must not get two host processes that write the same log. */
+/* If two users start a set at the same time, there must not be two set host processes that write the same log. */
 static void concurrent_starts_create_one_host(void **state)
 {
     (void)state;

@@ -280,7 +280,7 @@ static void serial_numbers_continue(void **state)
     assert_int_equal(set_query(stale, &caller_self, "serial", ""), S_OK);
     run_once(set);
     run_once(set);
-    assert_int_equal(number_of(stale, "SerialNumber"), 3); /* the current value, without another Query */
+    assert_int_equal(number_of(stale, "SerialNumber"), 3); /* has the current value even without another Query */
     assert_int_equal(commit(stale, "serial", MODE_MODIFY), S_OK);
     assert_int_equal(number_of(set, "SerialNumber"), 3);
     put_number(set, "SerialNumber", 40);
@@ -299,8 +299,8 @@ static void serial_numbers_continue(void **state)
     memory_free(folder);
 }
 
-/* A script commits its template before each start. With the template's serial number, a second run would use the first
-   run's folder and fail to start. */
+/* A script may commit its template before each start. If the set got the template's serial number each time, the second
+   run would use the first run's folder and fail to start. */
 static void template_does_not_reset_the_serial_number(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void template_does_not_reset_the_serial_number(void **state)
         bool reported;
         set = new_set();
         xml_into(set, xml);
-        for (uint32_t validated = 0; validated < 2; validated++) { /* plaValidateOnly reports the same */
+        for (uint32_t validated = 0; validated < 2; validated++) { /* plaValidateOnly must report the same */
             assert_int_equal(issues_create(NULL, &issues), S_OK);
             assert_int_equal(set_commit(set, &caller_self, "template", "",
                                         MODE_CREATE_OR_MODIFY | (validated ? 0 : MODE_VALIDATE_ONLY), issues),
@@ -329,7 +329,7 @@ static void template_does_not_reset_the_serial_number(void **state)
         if (run < 3)
             object_release(set);
     }
-    /* After Delete, the count starts again. */
+    /* After Delete, serial numbers start again. */
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
     set = new_set();
@@ -342,14 +342,14 @@ static void template_does_not_reset_the_serial_number(void **state)
     memory_free(folder);
 }
 
-/* MS-PLA 2.2.2.3, and mode 0 of Microsoft's own sample. */
+/* The modes of MS-PLA 2.2.2.3, and mode 0, which a sample of Microsoft uses. */
 static void commit_follows_its_mode(void **state)
 {
     (void)state;
     struct object *set = new_set(), *other = new_set();
     assert_int_equal(commit(set, "modes", MODE_MODIFY), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, "modes", MODE_VALIDATE_ONLY | MODE_CREATE_NEW), S_OK);
-    assert_int_equal(set_query(other, &caller_self, "modes", ""), PLA_E_DCS_NOT_FOUND); /* validated, not stored */
+    assert_int_equal(set_query(other, &caller_self, "modes", ""), PLA_E_DCS_NOT_FOUND); /* the set was only validated */
     char *name = text_of(set, "Name");
     assert_string_equal(name, "");
     memory_free(name);
@@ -362,7 +362,7 @@ static void commit_follows_its_mode(void **state)
     assert_int_equal(commit(set, "System\\modes", MODE_CREATE_NEW), E_NOINTERFACE);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     assert_int_equal(set_delete(set, &caller_self), PLA_E_DCS_NOT_FOUND);
-    assert_int_equal(commit(set, "modes", MODE_CREATE_NEW), S_OK); /* usable after Delete */
+    assert_int_equal(commit(set, "modes", MODE_CREATE_NEW), S_OK); /* the object can be used after Delete */
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(other);
     object_release(set);
@@ -392,7 +392,7 @@ static void committed_with(const char *xml, uint32_t mode, const char *expected)
     object_release(set);
 }
 
-/* An invalid task name must be reported at Commit, not when the first log is not archived. */
+/* Commit must report an invalid task name. Otherwise the user would notice only that the first log is not archived. */
 static void invalid_task_is_reported(void **state)
 {
     struct object *set = new_set(), *issues;
@@ -411,7 +411,8 @@ static void invalid_task_is_reported(void **state)
     object_release(set);
 }
 
-/* Otherwise a scheduled start would fail because of a slash. The second alert's names are valid. */
+/* Commit must report these names, because a slash would make a scheduled start fail. The names of the second alert are
+   valid. */
 static void invalid_names_of_an_alert_are_reported(void **state)
 {
     static const char *const reported[] = {
@@ -431,7 +432,7 @@ static void invalid_names_of_an_alert_are_reported(void **state)
         assert_int_equal(issues_has(issues, E_INVALIDARG, reported[i], &is), S_OK);
         assert_int_equal(is, i < 2);
     }
-    for (int i = 1; i <= 2; i++) { /* an invalid path, handled as for a counter collector */
+    for (int i = 1; i <= 2; i++) { /* an invalid path is reported as for a counter collector */
         char *key = text_format("AlertDataCollector[%d]/AlertThresholds", i);
         assert_int_equal(issues_has(issues, PDH_CSTATUS_BAD_COUNTERNAME, key, &is), S_OK);
         assert_int_equal(is, i == 1);
@@ -442,7 +443,7 @@ static void invalid_names_of_an_alert_are_reported(void **state)
     object_release(set);
 }
 
-/* A user who relies on clean-up or reports must be informed at Commit, not by a full disk. */
+/* If a set requests something that is not supported, Commit must report it, not a full disk. */
 static void unsupported_settings_are_reported(void **state)
 {
     (void)state;
@@ -469,7 +470,8 @@ static void unsupported_settings_are_reported(void **state)
         "DataManager/FolderActions ");
 }
 
-/* A schedule that ends before it begins never starts; without its end date, it would start the set every day. */
+/* A schedule that ends before it begins never starts its set. If Commit dropped the end date, the set would start every
+   day. */
 static void schedule_keeps_its_end_date(void **state)
 {
     (void)state;
@@ -495,7 +497,7 @@ static void schedule_keeps_its_end_date(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.54: Server returns the name that Commit received; other computers cannot be reached. */
+/* Server must return the name that was passed to Commit (MS-PLA 3.2.4.1.54). Other computers cannot be reached. */
 static void servers_are_this_machine(void **state)
 {
     (void)state;
@@ -522,7 +524,7 @@ static void servers_are_this_machine(void **state)
     object_release(set);
 }
 
-/* Real templates contain impossible counter paths: they are reported, and the set is stored. */
+/* Real templates contain counter paths that are not possible. Commit must report them but store the set. */
 static void unusual_counter_paths_are_reported(void **state)
 {
     (void)state;
@@ -556,7 +558,7 @@ static void unusual_counter_paths_are_reported(void **state)
     object_release(set);
 }
 
-/* A mistyped value must not be an option without effect. */
+/* If the value is mistyped, Commit must not ignore it silently. */
 static void seconds_for_new_instances_are_checked(void **state)
 {
     (void)state;
@@ -616,8 +618,8 @@ static void add_collector(struct object *set, const struct class *class)
     object_release(c);
 }
 
-/* The XML reader has limits: a stored set that exceeds them could neither be queried nor started, and would block lists
-   of other sets. */
+/* The XML reader has limits. If a stored set exceeded them, it could neither be queried nor started, and other sets
+   could not be listed. */
 static void unreadable_sets_are_not_stored(void **state)
 {
     (void)state;
@@ -654,7 +656,7 @@ static void unreadable_sets_are_not_stored(void **state)
     object_release(set);
 }
 
-/* A list that was emptied remains empty, although a new collector's list is not empty. */
+/* If a client empties a list, it must stay empty, although the list of a new collector is not empty. */
 static void emptied_list_remains_empty(void **state)
 {
     (void)state;
@@ -687,7 +689,8 @@ static bool is_reported(struct object *issues, const char *key)
     return reported;
 }
 
-/* DECISIONS 3: a stored value whose characters were replaced is reported, like a property. */
+/* If characters in a value of SetValue are replaced, Commit must report this, as it does for properties (DECISIONS
+   3). */
 static void values_that_xml_cannot_hold_are_reported(void **state)
 {
     (void)state;
@@ -711,8 +714,8 @@ static void values_that_xml_cannot_hold_are_reported(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.1.45: the account that was put is returned until the next Query; if it changes nothing, it is reported
-   one time. */
+/* UserAccount returns the account that the client has put, until the next Query (MS-PLA 3.2.4.1.45). If the account has
+   no effect, Commit reports this once. */
 static void credentials_last_until_query(void **state)
 {
     (void)state;
@@ -722,8 +725,8 @@ static void credentials_last_until_query(void **state)
     for (int queried = 0; queried < 2; queried++) {
         struct object *issues = NULL;
         char *account = text_of(set, "UserAccount");
-        assert_string_equal(account, "domain\\user"); /* then the object returns the account in the set's
-                                                         registration */
+        assert_string_equal(account, "domain\\user"); /* after Query, it is the account with which the
+                                                         set is stored */
         memory_free(account);
         assert_int_equal(issues_create(NULL, &issues), S_OK);
         assert_int_equal(set_commit(set, &caller_self, "account", "", MODE_MODIFY, issues), S_OK);
@@ -735,7 +738,7 @@ static void credentials_last_until_query(void **state)
     object_release(set);
 }
 
-/* One invalid file must not hide all other sets; a query by its name returns the error. */
+/* If one file is invalid, all other sets must still be listed. A query of the invalid set must return the error. */
 static void corrupt_set_does_not_hide_others(void **state)
 {
     (void)state;
@@ -752,13 +755,13 @@ static void corrupt_set_does_not_hide_others(void **state)
     assert_non_null(strstr(error_text(OPENPLA_E_MALFORMED_XML), "the stored set 'damaged'"));
     object_release(sets);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
-    /* it can be committed again, and deleted */
+    /* the set can be committed again, and deleted */
     assert_int_equal(commit(set, "damaged", MODE_CREATE_OR_MODIFY), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(set);
 }
 
-/* Any allocation of Commit and Query may fail: the result is an error, and the object keeps its binding. */
+/* If any allocation of Commit or Query fails, an error is returned, and the object stays bound to the same set. */
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -788,7 +791,7 @@ static void memory_may_run_out(void **state)
     object_release(set);
 }
 
-/* The events name the user who created or deleted a set, not the server. */
+/* The events must contain the user who created or deleted a set, not the server's account. */
 static void events_name_the_caller(void **state)
 {
     const struct caller unknown = {0};
@@ -802,7 +805,7 @@ static void events_name_the_caller(void **state)
     assert_string_equal(fixture_user, own);
     assert_true(strlen(own) > 2);
     callers_open(&callers);
-#ifdef _WIN32 /* the caller is in another process, with the same account */
+#ifdef _WIN32 /* simulates a caller in another process with the same account */
     callers.administrator = (struct caller){.process = process_own_id()};
 #endif
     char *administrator = caller_account(&callers.administrator);

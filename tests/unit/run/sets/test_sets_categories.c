@@ -53,7 +53,7 @@ static HRESULT commit(struct object *set, const char *name, uint32_t mode)
     return hr;
 }
 
-/* Creates an object of the class and queries the name. */
+/* Creates an object of this category and queries the set with this name. */
 static HRESULT query(const char *category, const char *name)
 {
     struct object *set = new_set(category);
@@ -77,7 +77,7 @@ static void assert_text(struct object *set, int property, const char *expected)
     value_free(&v);
 }
 
-/* Returns the number of sets that a list of the category finds. */
+/* Returns how many sets a list of this category finds. */
 static size_t listed(const char *category, const char *filter)
 {
     struct object *sets;
@@ -95,7 +95,7 @@ static void assert_message(HRESULT hr, HRESULT expected, const char *part)
         fail_msg("'%s' lacks '%s'", error_text(hr), part);
 }
 
-/* A tool for trace sessions must not find, overwrite or delete a user's set with the same name. */
+/* A program for trace sessions must not find, overwrite or delete a user's set with the same name. */
 static void class_has_its_own_namespace(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void class_has_its_own_namespace(void **state)
     object_release(trace);
 }
 
-/* A bound object must not change to another kind of set. */
+/* An object that is bound to a set must not change to another kind of set. */
 static void bound_object_stays_in_its_namespace(void **state)
 {
     (void)state;
@@ -134,7 +134,8 @@ static void bound_object_stays_in_its_namespace(void **state)
     object_release(set);
 }
 
-/* A trace session with other contents must not be accepted, because it could never trace. */
+/* A trace session with no trace collector, with several, or with another kind of collector must not be accepted,
+   because it could never run. */
 static void session_has_exactly_one_trace_collector(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void session_has_exactly_one_trace_collector(void **state)
         assert_message(commit(set, "t", CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "PerformanceCounterDataCollector");
         assert_int_equal(add_collector(set, &trace_data_collector_class), PLA_E_DCS_SINGLETON_REQUIRED);
         assert_int_equal(collection_count(collectors_of(set)), 1);
-        /* An object for all namespaces gets its namespace at Commit. */
+        /* An object without a category gets its namespace from the name that is passed to Commit. */
         assert_int_equal(add_collector(facade, &trace_data_collector_class), S_OK);
         char *name = text_format("%s\\t", spaces[i]);
         assert_message(commit(facade, name, CREATE), PLA_E_DCS_SINGLETON_REQUIRED, "has 2");
@@ -159,7 +160,7 @@ static void session_has_exactly_one_trace_collector(void **state)
         object_release(facade);
         object_release(set);
     }
-    /* After a rejected Commit to a trace namespace, the object is not bound. */
+    /* If Commit to a trace namespace is rejected, the object must not be bound to that namespace. */
     struct object *set = new_set(NULL);
     assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
     assert_int_equal(add_collector(set, &trace_data_collector_class), S_OK);
@@ -168,8 +169,8 @@ static void session_has_exactly_one_trace_collector(void **state)
     object_release(set);
 }
 
-/* SetXml reports the second collector of a single-trace namespace immediately, not only Commit. A session's XML has no
-   elements for properties of stored sets (behaviour 18). */
+/* If a namespace allows only one trace collector, even SetXml must report the second one, not only Commit. The XML of a
+   session has no elements for properties that only stored sets have (behaviour 18). */
 static void xml_of_a_session_has_one_trace(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void xml_of_a_session_has_one_trace(void **state)
     object_release(set);
 }
 
-/* Returns how often the map reports the property as ignored; fails for any other issue with it. */
+/* Returns how often the property is reported as ignored. Fails the test if there is any other issue with it. */
 static unsigned times_ignored(struct object *issues, const char *key)
 {
     struct object **items;
@@ -220,7 +221,7 @@ static unsigned times_ignored(struct object *issues, const char *key)
     return times;
 }
 
-/* Puts the row's default: a client may put a default value too. */
+/* Puts the default value of the property, as a client may do. */
 static void put_default(struct object *o, const char *name)
 {
     const struct property *p = class_property(o->class, name);
@@ -244,8 +245,8 @@ static void put_key(struct object *set, struct object *collector, const char *ke
     object_release(schedule);
 }
 
-/* A limit or a folder has no effect on a trace session: each is reported once. Properties that were not set are not
-   reported. */
+/* Limits and folders have no effect on a trace session. Each must be reported once if a client has put it, and not
+   otherwise. */
 static void ignored_properties_of_a_trace_are_reported(void **state)
 {
     (void)state;
@@ -261,7 +262,7 @@ static void ignored_properties_of_a_trace_are_reported(void **state)
                                         "Task",
                                         "Schedules",
                                         "SubdirectoryFormatPattern",
-                                        "TaskArguments", /* because no Task is set */
+                                        "TaskArguments", /* has no effect without a Task */
                                         "TraceDataCollector[1]/FileNameFormat",
                                         "TraceDataCollector[1]/FileNameFormatPattern",
                                         "TraceDataCollector[1]/LogOverwrite"};
@@ -288,7 +289,7 @@ static void ignored_properties_of_a_trace_are_reported(void **state)
             put_key(set, collector, never[k]);
         for (size_t k = 0; cases[i].puts && k < sizeof running / sizeof running[0]; k++)
             put_key(set, collector, running[k]);
-        /* These patterns would conflict if they had an effect; no file pattern is put. */
+        /* These values would be contradictory if they had an effect. No file pattern is put. */
         struct value format = {.kind = PROPERTY_FLAGS, .u32 = 1};
         if (cases[i].puts) {
             assert_int_equal(object_put(collector, class_property(collector->class, "FileNameFormat"), &format), S_OK);
@@ -309,7 +310,8 @@ static void ignored_properties_of_a_trace_are_reported(void **state)
     }
 }
 
-/* A session that is not running is not found, and nothing of it is stored. test_session_sets tests running sessions. */
+/* If a session does not run, it must not be found, and nothing of it may be stored. test_session_sets tests running
+   sessions. */
 static void a_session_is_bound_but_not_stored(void **state)
 {
     (void)state;
@@ -335,7 +337,8 @@ static void a_session_is_bound_but_not_stored(void **state)
     object_release(set);
 }
 
-/* A set for the next boot must be stored completely, and must not appear to be startable now. */
+/* A set for the next boot must be stored completely. A start must fail, because the set can only be started by a
+   boot. */
 static void autosession_is_stored_and_cannot_be_started(void **state)
 {
     (void)state;
@@ -359,8 +362,8 @@ static void autosession_is_stored_and_cannot_be_started(void **state)
     object_release(set);
 }
 
-/* A remote client names the server by a name of its choice, for example a DNS alias. MS-PLA's classes only return that
-   name (MS-PLA 3.2.4.1.53, 3.2.4.1.54). */
+/* A remote client may use any name for the server, for example a DNS alias. The classes must only return this name
+   (MS-PLA 3.2.4.1.53, 3.2.4.1.54). */
 static void class_returns_the_server_name(void **state)
 {
     (void)state;
@@ -396,12 +399,12 @@ static void class_returns_the_server_name(void **state)
     }
 }
 
-/* The shipped sets exist, cannot be changed, and have a description. */
+/* The sets that are part of OpenPLA must exist, must not be changed, and must have a description. */
 static void system_sets_exist_and_are_read_only(void **state)
 {
     (void)state;
     struct object *sets, *set = new_set("System"), *issues;
-    assert_int_equal(listed("System", "no such filter"), 2); /* MS-PLA 3.2.4.16.8: not used */
+    assert_int_equal(listed("System", "no such filter"), 2); /* the filter is not used (MS-PLA 3.2.4.16.8) */
     assert_int_equal(sets_collection_create(NULL, &sets), S_OK);
     assert_int_equal(sets_find(sets, &caller_self, "", "system\\system*"), S_OK);
     assert_int_equal(collection_count(sets), 2);
@@ -413,7 +416,7 @@ static void system_sets_exist_and_are_read_only(void **state)
         assert_true(collection_count(collectors_of(item)) >= 1);
         assert_int_equal(number_of(item, IDataCollectorSet_Status), 0);
         assert_int_equal(number_of(item, IDataCollectorSet_SerialNumber), 1);
-        /* Our own definitions contain no unknown or out-of-range values. */
+        /* OpenPLA's definitions must not contain unknown or invalid values. */
         assert_int_equal(object_to_xml(item, &xml, &size), S_OK);
         memory_free(xml);
         assert_message(set_delete(item, &caller_self), E_ACCESSDENIED, "read-only");
@@ -431,14 +434,14 @@ static void system_sets_exist_and_are_read_only(void **state)
     object_release(set);
 }
 
-/* One command must produce a log of the machine, without prepared rights or folders. */
+/* A user must be able to create a log of the machine with one command, without preparing rights or folders. */
 static void a_system_set_runs(void **state)
 {
     (void)state;
     struct object *set = new_set(NULL);
     struct run_record record;
     struct run_state running;
-#ifndef _WIN32 /* on Windows, every process gets the variable from the system */
+#ifndef _WIN32 /* on Windows, the system defines the variable for each process */
     char *drive = fixture_folder("drive");
     scratch_environment("systemdrive", drive);
     memory_free(drive);
@@ -453,14 +456,14 @@ static void a_system_set_runs(void **state)
     assert_int_equal(running.status, RUN_RUNNING);
     assert_int_equal(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE);
     fixture_sleep(1500);
-    /* PlaDeleteReport does not delete the folder of a running set. */
+    /* PlaDeleteReport must not delete the folder of a running set. */
     assert_message(data_manager_delete_report(running.location), PLA_E_DCS_IN_USE, "System Performance");
     assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);
     assert_int_equal(number_of(set, IDataCollectorSet_SerialNumber), 2);
     assert_int_equal(store_load_run("System", "System Performance", &record), S_OK);
     assert_int_equal(record.last_result, S_OK);
-    /* No counter is missing, except on a machine without a network. */
+    /* Only on a machine without a network may counters be missing. */
     assert_true(fixture_only_stopped(record.last_message) || strstr(record.last_message, "Network Interface"));
     assert_int_equal(record.latest_files.count, 1);
     assert_true(file_exists(record.latest_files.items[0]));
@@ -471,15 +474,15 @@ static void a_system_set_runs(void **state)
     object_release(set);
 }
 
-/* No computer with a system older than PLA can be reached; a script must get an error, and its set must not be stored
-   where nobody would find it. */
+/* The namespace Legacy is for computers with a system that is older than PLA. These cannot be reached, so a script must
+   get an error. Its set must not be stored, because nobody would find it. */
 static void legacy_has_no_target(void **state)
 {
     (void)state;
     struct object *set = new_set("Legacy"), *facade = new_set(NULL);
     assert_message(commit(set, "old", CREATE), E_NOINTERFACE, "Legacy");
     assert_message(commit(facade, "Legacy\\old", CREATE), E_NOINTERFACE, "Legacy");
-    assert_int_equal(commit(facade, "new", CREATE), S_OK); /* the failed call does not bind the object */
+    assert_int_equal(commit(facade, "new", CREATE), S_OK); /* the failed call has not bound the object */
     assert_int_equal(set_delete(facade, &caller_self), S_OK);
     assert_message(query("Legacy", "old"), PLA_E_DCS_NOT_FOUND, "old");
     assert_int_equal(query(NULL, "Legacy\\old"), PLA_E_DCS_NOT_FOUND);
@@ -489,7 +492,7 @@ static void legacy_has_no_target(void **state)
     object_release(set);
 }
 
-/* A list of one kind of set must not show the others. */
+/* A list of one category must not contain sets of another. */
 static void collections_list_their_own_namespace(void **state)
 {
     (void)state;
@@ -502,7 +505,7 @@ static void collections_list_their_own_namespace(void **state)
     assert_int_equal(listed("System", NULL), 2);
     assert_int_equal(listed(NULL, NULL), 4);
     assert_int_equal(listed(NULL, "listed*"), 2);
-    /* A set in the list equals one created by its class. */
+    /* A set in the list must work like an object that was created for its category. */
     assert_int_equal(sets_collection_create("Autosession", &sets), S_OK);
     assert_int_equal(sets_find(sets, &caller_self, NULL, NULL), S_OK);
     assert_int_equal(collection_item(sets, 0, &item), S_OK);

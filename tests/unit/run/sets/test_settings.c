@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenPLA's own settings of a set: the effect of a mistyped value, and the completeness of the rows. */
+/* The settings that OpenPLA adds to a set. Tests the effect of mistyped values, and that all rows are complete. */
 #include "engine/base/memory.h"
 #include "engine/pla/settings.h"
 #include "engine/pla/store.h"
@@ -61,8 +61,8 @@ static size_t reported(const char *key, const char *value, HRESULT wanted)
     return count;
 }
 
-/* An invalid word is reported, and the set is stored; an invalid number makes Commit fail. Results of a run are not
-   settings. */
+/* If a word is invalid, Commit must report it and store the set. If a number is invalid, Commit must fail. The results
+   of a run are not settings. */
 static void commit_reports_invalid_values(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void distance_is(const char *value, HRESULT wanted, double number, bool p
     object_release(set);
 }
 
-/* If "5 %" were read as 5 MB, an alert would never clear. */
+/* If "5 %" was read as 5 MB, the state of an alert would never become normal again. */
 static void hysteresis_is_a_number_or_a_percentage(void **state)
 {
     static const char *const bad[] = {"", "%", "-1", "5 %%", "0x10", "1e3", "nan", "five", ".", "5;"};
@@ -111,7 +111,8 @@ static struct object *add_alert(struct object *set, const char *name)
     return set;
 }
 
-/* One of two alerts in a set must be reported immediately, the other after a minute; a mistyped name is reported. */
+/* Two alerts in a set can have different settings: one is reported immediately, the other after a minute. A mistyped
+   name of a collector must be reported. */
 static void collector_can_have_its_own_settings(void **state)
 {
     uint32_t seconds, on;
@@ -150,7 +151,7 @@ static void collector_can_have_its_own_settings(void **state)
     object_release(set);
 }
 
-/* The results of a run, in GetValue's notation. */
+/* GetValue returns the results of a run in this form. */
 static void run_results_are_read_by_key(void **state)
 {
     struct run_record record = {.last_message = (char[]){"one counter"}, .last_result = E_ACCESSDENIED};
@@ -169,7 +170,7 @@ static void run_results_are_read_by_key(void **state)
     memory_free(text);
 }
 
-/* A row must have exactly one type; otherwise its value would be misread. */
+/* If a row did not have exactly one type, its value would be read wrongly. */
 static void every_row_has_one_type_and_a_description(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's check when memory runs out or the disk fails in the middle: it repairs a user's only copy. */
+/* The check of the store. Memory may run out or the disk may fail while it repairs sets. It must not lose a user's only
+   copy. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/os.h"
@@ -10,9 +11,9 @@
 
 #define XML    "<DataCollectorSet><Description>%s</Description></DataCollectorSet>\n<?openpla-set name=\"%s\"?>\n"
 #define RECORD "openpla-run 1\nserial-number 3\nlast-message \nlatest-location \n"
-#define FAULT  HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
+#define FAULT  HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE, which only the simulated faults return */
 
-/* Creating a store takes long under Wine, so only some positions fail in turn; native runs try each one. */
+/* In native runs, each call fails in turn. Under Wine, creating a store takes long, so only some calls fail. */
 #ifdef _WIN32
 enum { ALLOCATION_STEP = 101, OPERATION_STEP = 3 };
 #else
@@ -23,7 +24,7 @@ static char *folder;
 
 /* The files of the store before the check, with their contents. */
 static const struct {
-    const char *set, *file, *place; /* NULL: the set's own file */
+    const char *set, *file, *place; /* `place` NULL: the file is in the set's folder */
     const char *text;
 } files[] = {
     {"good", "good.xml", NULL, "whole"},  {"lost", "lost.xml", "00", "in a wrong folder"},
@@ -69,7 +70,7 @@ static void make_store(void)
     }
 }
 
-/* Returns the number of files below the folder that contain the text. */
+/* Returns how many files in the folder and its subfolders contain the text. */
 static unsigned count_text(const char *in, const char *text)
 {
     struct texts names = {0};
@@ -119,7 +120,8 @@ static unsigned findings(bool repair)
     return count;
 }
 
-/* The records of sets with invalid or missing definitions are kept, so that a restored set keeps its serial number. */
+/* Asserts that the check repairs the store. It must keep the record of a set even if the definition is invalid or
+   missing: if the set is restored, it must still have its serial number. */
 static void assert_repaired(void)
 {
     unsigned records = 0;
@@ -145,7 +147,7 @@ static void repair_fixes_all_and_loses_nothing(void **state)
     make_store();
     assert_int_equal(findings(false), 4);
     assert_nothing_is_lost();
-    assert_int_equal(findings(false), 4); /* a check without repair changes nothing */
+    assert_int_equal(findings(false), 4); /* a check without repair must change nothing */
     assert_repaired();
 }
 
@@ -207,7 +209,7 @@ static char *secret_file(const char *key)
     return path;
 }
 
-/* Creates a secret as a commit left it this many seconds ago. */
+/* Creates a secret as if a commit had written it this many seconds ago. */
 static void put_secret(const char *key, int seconds)
 {
     struct file *f;
@@ -240,7 +242,7 @@ static bool has_secret(const char *key)
 static HRESULT note_secret(void *user, const struct store_finding *f)
 {
     if (f->fault == STORE_ORPHAN && strstr(f->path, "secrets")) {
-        /* Reported as possible orphan if not everything could be checked. */
+        /* If not everything could be checked, a used password may be reported as a possible orphan. */
         assert_true(f->repaired == S_FALSE || strcmp(path_name(f->path), KEY("1")) != 0);
         ++*(unsigned *)user;
     }
@@ -254,7 +256,8 @@ static unsigned orphans(bool repair)
     return count;
 }
 
-/* A deleted set's password could be read from the disk; an existing set's password is the only copy. */
+/* If the password of a deleted set was kept, someone could read it from the disk. The password of an existing set must
+   be kept, because it is the only copy. */
 static void orphaned_passwords_are_deleted(void **state)
 {
     static const char used[] = ACCOUNT("1"), torn[] = "<DataColl" ACCOUNT("2") "<?openpla-s", young[] = KEY("5");
@@ -262,12 +265,12 @@ static void orphaned_passwords_are_deleted(void **state)
     scratch_remove(folder);
     assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
     put_definition("used", used, strlen(used));
-    put_definition("torn", torn, strlen(torn)); /* will be quarantined, and can be repaired by hand */
+    put_definition("torn", torn, strlen(torn)); /* is quarantined, and a user may repair it */
     put_secret(KEY("1"), 4000);
     put_secret(KEY("2"), 4000);
     put_secret(KEY("3"), 4000);
     put_secret(KEY("4"), 601);
-    put_secret(young, 300); /* the commit may be just about to write the definition */
+    put_secret(young, 300); /* a commit may be going to write its definition */
     assert_int_equal(orphans(false), 2);
     assert_true(has_secret(KEY("3")));
     assert_int_equal(orphans(true), 2);
@@ -276,7 +279,7 @@ static void orphaned_passwords_are_deleted(void **state)
     assert_false(has_secret(KEY("3")) || has_secret(KEY("4")));
 }
 
-/* A definition that was renamed may be renamed back. */
+/* A user may have renamed a definition and may rename it back, so its password must be kept. */
 static void unknown_files_count_as_possible_definitions(void **state)
 {
     static const char off[] = ACCOUNT("1");
@@ -292,7 +295,7 @@ static void unknown_files_count_as_possible_definitions(void **state)
     assert_true(has_secret(KEY("1")) && !has_secret(KEY("3")));
     put_secret(KEY("3"), 4000);
     char *place = path_folder(path), *space = path_folder(place), *kept = path_join(space, "kept");
-    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* this folder is not checked */
+    assert_int_equal(folder_create_protected(kept, PROTECTION_PLACE), S_OK); /* the check ignores this folder */
     assert_int_equal(orphans(true), 1);
     assert_true(has_secret(KEY("1")) && has_secret(KEY("3")));
     memory_free(kept);
@@ -302,7 +305,7 @@ static void unknown_files_count_as_possible_definitions(void **state)
     memory_free(path);
 }
 
-/* The secret may belong to a definition that cannot be read. */
+/* A password may belong to a definition that cannot be read at the moment. */
 static void passwords_are_kept_while_a_definition_is_unreadable(void **state)
 {
     static const char used[] = ACCOUNT("1");
@@ -329,7 +332,7 @@ static void passwords_are_kept_while_a_definition_is_unreadable(void **state)
     print_message("passwords: one of %u operations failed\n", (unsigned)n - 2);
     scratch_remove(folder);
     assert_int_equal(folder_create_protected(folder, PROTECTION_DATA), S_OK);
-    put_secret(KEY("3"), 4000); /* all definitions are missing, but may be restored from a backup */
+    put_secret(KEY("3"), 4000); /* all definitions are missing, but a backup may be restored */
     assert_int_equal(orphans(true), 1);
     assert_true(has_secret(KEY("3")));
 }

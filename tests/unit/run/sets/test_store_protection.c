@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ownership of the store: a folder that another user created, or that is a link, would let that user change what
-   OpenPLA runs; a lock that everyone can open would let anyone block all sets. */
+/* Ownership of the store. If another user has created a folder, or a folder is a link, that user could change what
+   OpenPLA runs. If everyone could open a lock, anyone could block all sets. */
 #include "engine/base/os.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/sets/supervised_set.h"
@@ -24,7 +24,7 @@ struct test {
     char *scratch, *data;
 };
 
-/* A process checks a folder only once, so each data folder has a new name. */
+/* Switches to a new data folder. It has a new name, because a process checks a folder only once. */
 static void other_data(struct test *t)
 {
     static unsigned number;
@@ -79,7 +79,7 @@ static void assert_closed(const char *folder, const char *name)
     memory_free(path);
 }
 
-/* Asserts that the folder and everything below it is closed to other accounts. */
+/* Asserts that other accounts have no access to the folder and everything in it. */
 static void assert_all_closed(const char *folder)
 {
     struct texts names = {0};
@@ -128,7 +128,7 @@ static HRESULT drop(void)
     return store_delete(&caller_self, "Service", "a");
 }
 
-/* Every verb's error names the folder. */
+/* Asserts that each verb fails, and that the error names the folder. */
 static void assert_rejected(HRESULT wanted, const char *folder, const char *name)
 {
     static HRESULT (*const verbs[])(void) = {save, load, list, drop, save};
@@ -199,7 +199,7 @@ static void folder_of_another_account_is_rejected_by_name(void **state)
     assert_int_equal(save(), S_OK);
 }
 
-/* The journal's folder is checked as well. */
+/* The folder of the journal must be checked, too. */
 static void planted_journal_folder_is_rejected(void **state)
 {
     struct test *t = *state;
@@ -212,11 +212,12 @@ static void planted_journal_folder_is_rejected(void **state)
     memory_free(events);
 }
 
-/* Runs as another account: returns 0 if none of the files can be opened, else the number of the first that can. */
+/* Tries to open the files as another account. Returns 0 if no file can be opened, or the number of the first file that
+   can be opened. */
 static int open_all(const char *control, char *const *paths, int count)
 {
     if (setgid(SOMEBODY) || setuid(SOMEBODY) || open(control, O_RDONLY) < 0)
-        return 100; /* without the other account, the test would prove nothing */
+        return 100; /* the test is only valid with the other account */
     for (int i = 0; i < count; i++)
         if (open(paths[i], O_RDONLY) >= 0 || errno != EACCES)
             return i + 1;

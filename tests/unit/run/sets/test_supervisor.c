@@ -23,7 +23,7 @@
 #define SECOND INT64_C(10000000)
 
 static atomic_llong ahead;   /* offset of the supervisor's clock */
-static atomic_llong stopped; /* time at which its clock is stopped; 0: the clock runs */
+static atomic_llong stopped; /* time at which the supervisor's clock stands still; 0: it runs */
 int64_t __real_clock_utc(void);
 int64_t __wrap_clock_utc(void);
 
@@ -33,7 +33,7 @@ int64_t __wrap_clock_utc(void)
     return still ? still : __real_clock_utc() + atomic_load(&ahead);
 }
 
-static atomic_llong passed; /* ms that passed without waiting; a monotonic clock never goes back */
+static atomic_llong passed; /* ms added to the monotonic clock, which must never go back */
 uint64_t __real_clock_monotonic_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
 
@@ -51,7 +51,7 @@ HRESULT __wrap_file_load_trusted(const char *path, size_t limit, char **out, siz
 
 static void count_read(const char *path)
 {
-    bool ours = strstr(path, SPACE) != NULL; /* excludes the sets that ship with OpenPLA */
+    bool ours = strstr(path, SPACE) != NULL; /* excludes the sets that are part of OpenPLA */
     atomic_fetch_add(&definitions_read, ours && !strcmp(path_extension(path), ".xml"));
     atomic_fetch_add(&damaged_read, ours && !strcmp(path_name(path), still_damaged));
     atomic_fetch_add(&records_read, ours && !strcmp(path_extension(path), ".run"));
@@ -91,7 +91,7 @@ static void stop_supervising(void)
     atomic_store(&stopped, 0);
 }
 
-/* Also runs after a failed test, whose supervisor would otherwise supervise the next test's sets. */
+/* Runs even if a test has failed; otherwise its supervisor would start the sets of the next test. */
 static int end_test(void **state)
 {
     struct texts names = {0};
@@ -114,7 +114,7 @@ static void await_work(int any)
     assert_int_equal(atomic_load(&work), any);
 }
 
-/* Returns a full second about an hour from now, so that a slow test does not reach it. */
+/* Returns a full second about an hour from now. Even a slow test ends before that time. */
 static int64_t in_an_hour(void)
 {
     return (clock_utc() / SECOND + 3600) * SECOND;
@@ -126,7 +126,7 @@ static void set_clock(int64_t utc)
     atomic_store(&ahead, utc - __real_clock_utc());
 }
 
-/* Waits until the scheduled start at that time has happened and is recorded. */
+/* Waits until the set's record contains the scheduled start at this time. */
 static void await_start(const char *name, int64_t due)
 {
     struct run_record record = {0};
@@ -139,7 +139,7 @@ static void await_start(const char *name, int64_t due)
     run_record_free(&record);
 }
 
-/* Returns the XML of a daily schedule at that time. */
+/* Returns the XML of a schedule that starts its set daily at this time. */
 static char *schedule_at(int64_t utc, const char *end_date)
 {
     struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
@@ -160,26 +160,26 @@ static void stop(const char *name)
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-/* Schedules must start exactly once, on time, and also for sets that other processes committed. */
+/* A schedule must start its set exactly once and on time, even if another process has committed the set. */
 static void set_committed_by_another_process_starts_on_time(void **state)
 {
     (void)state;
     char *root = fixture_folder("at its second");
     supervise();
-    fixture_sleep(300); /* until the supervisor is idle */
+    fixture_sleep(300); /* waits until the supervisor is idle */
     await_work(0);
     int64_t due = in_an_hour();
     char *xml = schedule_at(due, "");
     char *off = text_format("%s<SchedulesEnabled>0</SchedulesEnabled>", xml);
     commit("off", root, off);
-    commit("on", root, xml); /* directly into the store */
+    commit("on", root, xml); /* writes directly to the store, like another process */
     await_work(1);
     set_clock(due - 2 * SECOND);
     fixture_await("on", RUN_RUNNING, PATIENCE_MS);
     assert_true(clock_utc() >= due);
     stop("on");
     await_start("on", due);
-    fixture_sleep(2500); /* no second start */
+    fixture_sleep(2500); /* the set must not start again */
     assert_int_equal(fixture_events(1003, "on"), 1);
     assert_int_equal(fixture_events(1003, "off"), 0);
     stop_supervising();
@@ -190,9 +190,9 @@ static void set_committed_by_another_process_starts_on_time(void **state)
 
 /* ---- host processes that are created before the start ---- */
 
-static char *host_folder; /* folder of the file "hosts", in which the host processes record their start and exit */
+static char *host_folder; /* contains the file "hosts", in which set host processes record their start and exit */
 
-/* Prepares a set shortly before its start time, with the clock standing still and its host process created. */
+/* Prepares a set: the clock stands still shortly before the set's start time, and its set host process exists. */
 static int64_t host_ahead(const char *name, const char *root, const char *more)
 {
     int64_t due = in_an_hour();
@@ -237,7 +237,8 @@ static int end_ahead(void **state)
     return rc;
 }
 
-/* Sets due at the same second would lose their first samples. Until then, no run is visible. */
+/* If many sets start in the same second, they would lose their first samples if processes were created only then.
+   Before the start time, no run may be visible. */
 static void host_process_exists_before_the_start_time(void **state)
 {
     (void)state;
@@ -250,21 +251,21 @@ static void host_process_exists_before_the_start_time(void **state)
     assert_int_equal(before.phase, PHASE_STOPPED);
     assert_int_equal(run_stop(SPACE, "ahead", true), PLA_E_DCS_NOT_RUNNING);
     char *xml = schedule_at(due, "");
-    commit("ahead", other, xml); /* another folder, the same start time */
+    commit("ahead", other, xml); /* has another folder and the same start time */
     atomic_store(&stopped, due);
     struct run_state running = fixture_await("ahead", RUN_RUNNING, PATIENCE_MS);
     await_start("ahead", due);
     assert_non_null(strstr(running.location, "ahead elsewhere"));
     stop("ahead");
     await_hosts("ended", 1);
-    assert_int_equal(hosts_that("begun"), 1); /* the same host process is used */
+    assert_int_equal(hosts_that("begun"), 1); /* the prepared set host process was used */
     stop_supervising();
     memory_free(xml);
     memory_free(other);
     memory_free(root);
 }
 
-/* If a schedule is removed before its start time, no process may remain, and nothing may start. */
+/* If a schedule is removed before its start time, the set host process must exit, and nothing may start. */
 static void unneeded_host_process_exits(void **state)
 {
     (void)state;
@@ -280,14 +281,14 @@ static void unneeded_host_process_exits(void **state)
     await_hosts("ended", 2);
     commit("unwanted", root, xml);
     await_hosts("begun", 3);
-    stop_supervising(); /* as when the service stops */
+    stop_supervising(); /* the service may also stop */
     await_hosts("ended", 3);
     assert_int_equal(fixture_events(1003, "unwanted") + fixture_events(1004, "unwanted"), 0);
     memory_free(xml);
     memory_free(root);
 }
 
-/* A user who starts the set just before its start time gets a run, which continues. */
+/* If a user starts the set just before its start time, it must run and continue after that time. */
 static void user_start_uses_the_prepared_host(void **state)
 {
     (void)state;
@@ -307,7 +308,7 @@ static void user_start_uses_the_prepared_host(void **state)
     memory_free(root);
 }
 
-/* A service that is killed while it creates a host process must not leave one that runs the set later. */
+/* If the service is killed while it creates a set host process, that process must not run the set later. */
 static void host_without_its_service_runs_nothing(void **state)
 {
     (void)state;
@@ -324,7 +325,7 @@ static void host_without_its_service_runs_nothing(void **state)
     memory_free(root);
 }
 
-/* If the prepared host process is lost before the start time, the set must start nevertheless. */
+/* If the prepared set host process is killed before the start time, the set must still start. */
 static void start_survives_loss_of_the_prepared_host(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void start_survives_loss_of_the_prepared_host(void **state)
     memory_free(root);
 }
 
-/* The same for a host process that is lost at the start time, before it has locked the set. */
+/* The set must also start if the set host process exits at the start time, before it has locked the set. */
 static void start_survives_a_host_lost_at_the_start_time(void **state)
 {
     (void)state;
@@ -364,7 +365,7 @@ static void start_survives_a_host_lost_at_the_start_time(void **state)
     memory_free(root);
 }
 
-/* A schedule has no effect on a set that is already running (MS-PLA 3.2.4.1, SchedulesEnabled). */
+/* If a set is already running, its schedule must have no effect (MS-PLA 3.2.4.1, SchedulesEnabled). */
 static void schedule_does_not_affect_a_running_set(void **state)
 {
     (void)state;
@@ -387,7 +388,7 @@ static void schedule_does_not_affect_a_running_set(void **state)
     memory_free(root);
 }
 
-/* Setting the clock must not skip a start, or repeat it. */
+/* If the clock is set, no start may be skipped or repeated. */
 static void clock_changes_skip_or_repeat_no_start(void **state)
 {
     (void)state;
@@ -396,10 +397,10 @@ static void clock_changes_skip_or_repeat_no_start(void **state)
     supervise();
     commit("soon", root, soon);
     await_work(1);
-    atomic_store(&ahead, 3660 * SECOND); /* a minute too late: the set is started late */
+    atomic_store(&ahead, 3660 * SECOND); /* one minute after the start time: the set must start late */
     fixture_await("soon", RUN_RUNNING, PATIENCE_MS);
     stop("soon");
-    atomic_store(&ahead, 3500 * SECOND); /* before the start time again: the start is not repeated */
+    atomic_store(&ahead, 3500 * SECOND); /* back before the start time: the start must not be repeated */
     fixture_sleep(1500);
     atomic_store(&ahead, 3605 * SECOND);
     fixture_sleep(2500);
@@ -407,8 +408,8 @@ static void clock_changes_skip_or_repeat_no_start(void **state)
     assert_int_equal(store_delete(&caller_self, SPACE, "soon"), S_OK);
     await_work(0);
     commit("later", root, later);
-    await_work(1);                                /* the supervisor has read the set before the clock is set */
-    atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour too late: missed, and reported */
+    await_work(1);                                /* waits until the supervisor has read the set */
+    atomic_store(&ahead, (7200 + 3600) * SECOND); /* an hour after the start time: the missed start is reported */
     fixture_await_event(9002, "later");
     assert_int_equal(fixture_events(1003, "later"), 0);
     stop_supervising();
@@ -417,8 +418,9 @@ static void clock_changes_skip_or_repeat_no_start(void **state)
     memory_free(root);
 }
 
-/* A killed host process must not count as a successful run; the set is restarted if its user requested that. */
-static void killed_host_is_noticed(void **state)
+/* If a set host process is killed, this must not count as a successful run. The set must be started again if its user
+   has requested this. */
+static void killed_host_is_reported(void **state)
 {
     (void)state;
     char *root = fixture_folder("dead");
@@ -427,7 +429,7 @@ static void killed_host_is_noticed(void **state)
     supervise();
     assert_int_equal(run_start(SPACE, "once", true), S_OK);
     assert_int_equal(run_start(SPACE, "always", true), S_OK);
-    fixture_await_event(1003, "once"); /* reported after the start */
+    fixture_await_event(1003, "once"); /* the event is written after the start */
     fixture_await_event(1003, "always");
     struct run_state s = fixture_await("always", RUN_RUNNING, 100);
     fixture_kill(fixture_await("once", RUN_RUNNING, 100).process_id);
@@ -449,7 +451,7 @@ static void killed_host_is_noticed(void **state)
     memory_free(root);
 }
 
-/* After a power failure, sets whose users requested it must be restarted, and no others. */
+/* After a power failure, a set must be started again only if its user has requested this. */
 static void interrupted_runs_are_restarted_on_request(void **state)
 {
     static const char *const policies[] = {"never", "boot", "Always", "sometimes"};
@@ -482,7 +484,7 @@ static void interrupted_runs_are_restarted_on_request(void **state)
     }
     for (int i = 0; i < 4; i++)
         fixture_await_event(1006, names[i]);
-    fixture_sleep(1500); /* every set that is to be restarted has started */
+    fixture_sleep(1500); /* time in which every set that must start has started */
     assert_int_equal(fixture_events(1003, "ended"), 1);
     assert_int_equal(fixture_events(1003, "survives"), 1);
     assert_int_equal(fixture_events(1006, "survives"), 0);
@@ -497,8 +499,9 @@ static void interrupted_runs_are_restarted_on_request(void **state)
     memory_free(root);
 }
 
-/* behaviour 15: expiry does not stop a run, which surprises users; it does if the set requests that. */
-static void expiry_stops_a_run_if_asked(void **state)
+/* When a schedule expires, its run continues, which may surprise users (behaviour 15). A set can request that the run
+   is stopped. */
+static void expiry_stops_a_run_on_request(void **state)
 {
     (void)state;
     char *root = fixture_folder("expiry");
@@ -531,7 +534,7 @@ static void expiry_stops_a_run_if_asked(void **state)
     memory_free(root);
 }
 
-/* Two services with one store must not start everything twice. */
+/* If two services use the same store, sets must not be started twice. */
 static void second_supervisor_takes_over(void **state)
 {
     struct supervisor *second;
@@ -541,7 +544,7 @@ static void second_supervisor_takes_over(void **state)
     char *xml = schedule_at(due, "");
     commit("two", root, xml);
     supervise();
-    await_work(1); /* the first supervisor has the store */
+    await_work(1); /* the first supervisor supervises the store */
     assert_int_equal(supervisor_start(NULL, NULL, &second), S_OK);
     set_clock(due - SECOND);
     await_start("two", due);
@@ -550,7 +553,7 @@ static void second_supervisor_takes_over(void **state)
     fixture_sleep(1500);
     assert_int_equal(fixture_events(1003, "two"), 1);
     assert_int_equal(fixture_events(1004, "two"), 0);
-    supervisor_stop(supervisor); /* the supervisor's clock keeps its setting */
+    supervisor_stop(supervisor); /* does not change the clock's setting */
     supervisor = NULL;
     set_clock(due + 86399 * SECOND); /* one second before the next day's start */
     await_start("two", due + 86400 * SECOND);
@@ -562,7 +565,7 @@ static void second_supervisor_takes_over(void **state)
     memory_free(root);
 }
 
-/* A program that only has the lock file open must not stop all schedules unnoticed. */
+/* If another program has the lock file open, no schedule works. This must be reported. */
 static void lock_owner_without_supervision_is_reported(void **state)
 {
     (void)state;
@@ -587,7 +590,7 @@ static void lock_owner_without_supervision_is_reported(void **state)
     memory_free(root);
 }
 
-/* A schedule that is suspended because its file is corrupt is reported; other schedules continue. */
+/* If a set's file is corrupt, its schedule cannot work. This must be reported, and other schedules must continue. */
 static void corrupt_set_is_reported(void **state)
 {
     (void)state;
@@ -611,7 +614,7 @@ static void corrupt_set_is_reported(void **state)
 
 /* ---- definitions that are written during the supervisor's checks ---- */
 
-/* The path at which a user puts a definition by hand. */
+/* Returns the path at which a user would put a definition by hand. */
 static char *put_path(const char *name)
 {
     char *space = store_folder(SPACE), *file = text_format("%s.xml", name), *path = path_join(space, file);
@@ -627,7 +630,7 @@ static void await_file(const char *path, bool there)
     assert_int_equal(file_exists(path), there);
 }
 
-/* Waits until the supervisor has read the file to its end and stored its name in it. */
+/* Waits until the supervisor has read the whole file and added the set's name to it. */
 static void await_name_in(const char *path)
 {
     bool there = false;
@@ -652,7 +655,7 @@ static char *definition_at(int64_t due, const char *root)
     return xml;
 }
 
-/* An editor or a network copy first creates an empty file and writes it a moment later. The schedule must not wait for
+/* An editor or a network copy first creates an empty file and then writes the contents. The schedule must not wait for
    the next full check, and the set must not be reported as corrupt. */
 static void definition_being_written_is_read_completely(void **state)
 {
@@ -665,16 +668,16 @@ static void definition_being_written_is_read_completely(void **state)
     char *soon = schedule_at(due + 3600 * SECOND, "");
     commit("other", root, soon);
     supervise();
-    await_work(1); /* the full check is done; from now on, the supervisor reads the changes */
+    await_work(1); /* the full check is done; the supervisor now reads only changes */
     assert_int_equal(store_delete(&caller_self, SPACE, "other"), S_OK);
     await_work(0);
     uint64_t began = __real_clock_monotonic_ms();
     assert_int_equal(file_open(path, FILE_CREATE_NEW, &f), S_OK);
     await_file(place, true);
-    await_work(1); /* the supervisor stays active for further changes */
+    await_work(1); /* the supervisor must wait for further changes */
     assert_int_equal(file_write(f, xml, strlen(xml)), S_OK);
     file_close(f);
-    bool in_time = __real_clock_monotonic_ms() - began < 1000; /* a busy machine delays the writer too */
+    bool in_time = __real_clock_monotonic_ms() - began < 1000; /* false if a busy machine has delayed this test */
     await_name_in(place);
     set_clock(due - SECOND);
     await_start("Slowly", due);
@@ -682,7 +685,7 @@ static void definition_being_written_is_read_completely(void **state)
     assert_true(!in_time || !fixture_events(9007, "Slowly"));
     assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
     assert_int_equal(names.count, 1);
-    assert_string_equal(names.items[0], "Slowly"); /* not the file's name */
+    assert_string_equal(names.items[0], "Slowly"); /* and not an encoded file name */
     stop_supervising();
     texts_free(&names);
     memory_free(soon);
@@ -692,7 +695,8 @@ static void definition_being_written_is_read_completely(void **state)
     memory_free(root);
 }
 
-/* A writer that, like Windows programs, does not let its file be moved, and exits without a reported change. */
+/* Like many Windows programs, this writer opens its file so that it cannot be moved. When it exits, no change is
+   reported. */
 static void definition_locked_by_its_writer_is_read_after_release(void **state)
 {
     (void)state;
@@ -700,7 +704,7 @@ static void definition_locked_by_its_writer_is_read_after_release(void **state)
     int64_t due = in_an_hour();
     char *xml = definition_at(due, root), *later = schedule_at(due + 3600 * SECOND, "");
     supervise();
-    commit("later", root, later); /* with this set it is not idle, but has no other reason to check */
+    commit("later", root, later); /* keeps the supervisor active, but gives it no reason to check */
     await_work(1);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -719,7 +723,8 @@ static void definition_locked_by_its_writer_is_read_after_release(void **state)
     memory_free(root);
 }
 
-/* A slow writer's file must neither be reported as corrupt between two writes, nor be checked forever. */
+/* If a program writes a file slowly, it must not be reported as corrupt between two writes. It must not be checked
+   forever either. */
 static void checks_become_rarer_while_nothing_changes(void **state)
 {
     (void)state;
@@ -727,7 +732,7 @@ static void checks_become_rarer_while_nothing_changes(void **state)
     int looks = 0;
     assert_false(second_look_plan(&look, 5000, false));
     assert_true(look.at == 6000 && second_look_is_first(&look));
-    assert_false(second_look_plan(&look, 5500, false)); /* the check was triggered by something else */
+    assert_false(second_look_plan(&look, 5500, false)); /* this check has another reason */
     assert_true(look.at == 6000);
     assert_false(second_look_plan(&look, 6000, true)); /* the file has grown */
     assert_true(look.at == 7000);
@@ -739,13 +744,13 @@ static void checks_become_rarer_while_nothing_changes(void **state)
     assert_int_equal(looks, 10);
     assert_true(second_look_plan(&look, 9000000, false));
     assert_true(!look.at);
-    assert_false(second_look_plan(&look, 9000000, true)); /* someone repairs the file */
+    assert_false(second_look_plan(&look, 9000000, true)); /* the file was repaired */
     assert_true(look.at == 9001000);
 }
 
 #ifndef _WIN32
-/* A user who can write to the store's folder must not be able to have a set run as the service: such a set is reported
-   by name. */
+/* If a user can write to the store's folder, a set of that user must not run as the service. The set must be reported
+   with its name. */
 static void foreign_set_is_reported(void **state)
 {
     (void)state;
@@ -764,7 +769,7 @@ static void foreign_set_is_reported(void **state)
 }
 #endif
 
-/* A file that remains corrupt must not be read every second, nor be reported each time. */
+/* If a file stays corrupt, it must not be read every second and not be reported each time. */
 static void corrupt_file_is_read_more_and_more_rarely(void **state)
 {
     (void)state;
@@ -796,8 +801,8 @@ static int bias_here(const void *zone, int64_t utc)
     return clock_bias_minutes(utc);
 }
 
-/* A set that is committed again just before its start time, unchanged or with another folder, may be read just after
-   it: the start, which both definitions contain, must not be skipped. */
+/* A set may be committed again just before its start time, and the supervisor may read it just after that time. If the
+   old and the new definition have this start time, the start must not be skipped. */
 static void change_just_before_the_start_time_skips_no_start(void **state)
 {
     (void)state;
@@ -814,7 +819,7 @@ static void change_just_before_the_start_time_skips_no_start(void **state)
     assert_int_equal(supervised_set_read(&set, behind), S_OK);
     assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
     assert_true(set.due == due);
-    commit("close", other, later); /* from now on, the new definition is in effect */
+    commit("close", other, later); /* the new definition has a later start time */
     assert_int_equal(supervised_set_read(&set, behind), S_OK);
     assert_int_equal(supervised_set_plan(&set, behind, &zone, &missed), S_OK);
     assert_true(set.due == due + 60 * SECOND);
@@ -825,8 +830,8 @@ static void change_just_before_the_start_time_skips_no_start(void **state)
     memory_free(root);
 }
 
-/* A definition that was changed in place, bypassing the store, is found by the full check, also while a schedule is
-   waiting; otherwise the old definition would run. */
+/* If a program changes a definition without the store, the full check must find the change, even while a schedule is
+   waiting. Otherwise the old definition would run. */
 static void unannounced_changes_are_found(void **state)
 {
     (void)state;
@@ -835,7 +840,7 @@ static void unannounced_changes_are_found(void **state)
     supervise();
     commit("past", root, xml);
     await_work(1);
-    fixture_sleep(500); /* no check is pending because of the commit */
+    fixture_sleep(500); /* waits until no check is pending because of the commit */
     assert_int_equal(file_store(path, "<DataCollectorSet/>", 19), S_OK);
     atomic_fetch_add(&ahead, 660 * SECOND);
     atomic_fetch_add(&passed, 660000);
@@ -846,7 +851,7 @@ static void unannounced_changes_are_found(void **state)
     memory_free(root);
 }
 
-/* Reading ten thousand sets more than once would delay the schedules at the service's start. */
+/* When the service starts, it must read each set only once. Reading ten thousand sets twice would delay schedules. */
 static void each_set_is_read_once_at_the_start(void **state)
 {
     (void)state;
@@ -880,9 +885,9 @@ int main(void)
         cmocka_unit_test_teardown(start_survives_a_host_lost_at_the_start_time, end_ahead),
         cmocka_unit_test_teardown(schedule_does_not_affect_a_running_set, end_test),
         cmocka_unit_test_teardown(clock_changes_skip_or_repeat_no_start, end_test),
-        cmocka_unit_test_teardown(killed_host_is_noticed, end_test),
+        cmocka_unit_test_teardown(killed_host_is_reported, end_test),
         cmocka_unit_test_teardown(interrupted_runs_are_restarted_on_request, end_test),
-        cmocka_unit_test_teardown(expiry_stops_a_run_if_asked, end_test),
+        cmocka_unit_test_teardown(expiry_stops_a_run_on_request, end_test),
         cmocka_unit_test_teardown(second_supervisor_takes_over, end_test),
         cmocka_unit_test_teardown(lock_owner_without_supervision_is_reported, end_test),
         cmocka_unit_test_teardown(corrupt_set_is_reported, end_test),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with one trace collector, and sessions that other programs start, for the tests of Session and Autosession. */
+/* For the tests of Session and Autosession: creates sets with one trace collector, and starts sessions as other
+   programs do. */
 #ifndef OPENPLA_TRACE_SET_FIXTURE_H
 #define OPENPLA_TRACE_SET_FIXTURE_H
 
@@ -22,7 +23,7 @@ enum {
     "<TraceDataProvider>" PROVIDER "<Level><Value>" #level "</Value></Level><KeywordsAny><Value>" #any                 \
     "</Value></KeywordsAny></TraceDataProvider>"
 
-/* Creates a set with one trace collector "c" in the tests' folder. */
+/* Creates a set with one trace collector, "c". Its RootPath is the tests' folder. */
 static inline struct object *set_of_xml(const char *category, const char *in_set, const char *in_collector)
 {
     struct object *set;
