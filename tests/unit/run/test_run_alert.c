@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Alerts of running sets: reports of values beyond their thresholds, the log, and the actions that they trigger. */
+/* Alerts of running sets: how values beyond a threshold are reported, the alert log, and the actions that alerts
+   trigger. */
 #include "engine/base/clock.h"
 #include "engine/base/os.h"
 #include "engine/logs/alert_log.h"
@@ -14,7 +15,7 @@
 #define LOW  "<Alert>\\System\\Threads&lt;0.5</Alert>"   /* never beyond the threshold */
 #ifdef _WIN32
 #define PROGRAM_SUFFIX ".exe"
-/* A command that creates a file. */
+/* This command creates a file. */
 #define TOUCH          "cmd.exe /c \"echo {name}&gt; {set}.touched\""
 #else
 #define PROGRAM_SUFFIX ""
@@ -48,7 +49,8 @@ static const char *field(const struct journal_entry *e, const char *name)
     return "";
 }
 
-/* Returns the number of events with this id and set; `latest` contains the latest event's fields, one per line. */
+/* `events` returns the number of events with this id for this set. It stores the fields of the latest one in `latest`,
+   one per line. */
 static char latest[2048];
 static size_t events(uint32_t id, const char *set)
 {
@@ -82,14 +84,14 @@ static bool says(const char *set, const char *words)
     return does;
 }
 
-/* Each sample beyond the threshold is an event with Windows' five strings, if the collector requests it, and a row in
-   its file. */
+/* Each sample beyond the threshold must be a row in the collector's file. If the collector requests it, the sample must
+   also be an event with the five strings that Windows writes. */
 static void each_sample_is_reported_and_written(void **state)
 {
     (void)state;
     char *root = fixture_folder("told");
     fixture_commit("told", root, ALERT("a", HIGH LOW "<EventLog>-1</EventLog>") ALERT("quiet", HIGH), NULL);
-    run_for("told", 6); /* three events of each */
+    run_for("told", 6); /* time for three events of each collector */
     size_t count = events(2031, "told");
     assert_true(count >= 3);
     char *rows = fixture_read(root, "a.csv"), *end = strchr(latest, '\n');
@@ -107,14 +109,14 @@ static void each_sample_is_reported_and_written(void **state)
     assert_int_equal(record.latest_files.count, 2);
     assert_string_equal(path_name(record.latest_files.items[0]), "a.csv");
     run_record_free(&record);
-    /* A second run in the same folder must start although the file exists. */
+    /* Another run in the same folder must start, although the file exists. */
     run_for("told", 2);
     assert_true(fixture_lines(root, "a.csv") > count + 1);
     memory_free(root);
 }
 
-/* The settings as a script puts them, for one of two collectors. */
-static void settings_are_obeyed(void **state)
+/* A script can put the settings of one of two collectors. */
+static void settings_are_applied(void **state)
 {
     (void)state;
     char *root = fixture_folder("rules");
@@ -136,7 +138,8 @@ static void settings_are_obeyed(void **state)
     memory_free(root);
 }
 
-/* The alert starts one set, which keeps running, and reports another that does not exist. */
+/* The alert of one collector must start a set, which continues to run. The alert of the other must report that its set
+   does not exist. */
 static void alert_starts_a_set(void **state)
 {
     (void)state;
@@ -150,7 +153,7 @@ static void alert_starts_a_set(void **state)
     fixture_await("second", RUN_RUNNING, PATIENCE_MS);
     fixture_progress("trigger", 1, 6);
     stop("trigger");
-    assert_int_equal(events(1003, "second"), 1); /* one start only: the set is already running */
+    assert_int_equal(events(1003, "second"), 1); /* started only once, because it is running */
     fixture_progress("second", 1, 1);
     stop("second");
     assert_true(events(1015, "trigger") >= 1);
@@ -159,7 +162,7 @@ static void alert_starts_a_set(void **state)
     memory_free(root);
 }
 
-/* On a host OS without tasks, a command line replaces them; an invalid one is reported. */
+/* On a host OS without tasks, Task may be a command line. An invalid one must be reported. */
 static void alert_runs_a_command(void **state)
 {
     (void)state;
@@ -173,7 +176,7 @@ static void alert_runs_a_command(void **state)
     start("command");
     char *text = NULL;
     size_t size = 0;
-    for (int i = 0; i < 1000 && !size; i++) { /* until the file exists and is written */
+    for (int i = 0; i < 1000 && !size; i++) { /* waits until the file has contents */
         memory_free(text);
         text = NULL;
         if (FAILED(file_load(touched, 1000, &text, &size)))
@@ -190,8 +193,8 @@ static void alert_runs_a_command(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.1, StopOnCompletion: an alert is complete immediately; an alert with a single sample is complete after
-   it. */
+/* With StopOnCompletion, an alert is complete immediately. An alert with a single sample is complete after it (MS-PLA
+   3.2.4.1). */
 static void run_ends_with_its_alerts(void **state)
 {
     (void)state;
@@ -212,8 +215,8 @@ static void run_ends_with_its_alerts(void **state)
     memory_free(root);
 }
 
-/* plaUpdateRunningInstance changes the thresholds within the run and its file; an invalid update is rejected, and the
-   old definition remains in effect. */
+/* plaUpdateRunningInstance must change the thresholds in the same run and the same file. An invalid update must be
+   rejected, and the old definition must stay in effect. */
 static void running_set_accepts_new_thresholds(void **state)
 {
     (void)state;
@@ -235,7 +238,7 @@ static void running_set_accepts_new_thresholds(void **state)
     memory_free(root);
 }
 
-/* A missing counter is named in the journal and the record, and the others are watched. */
+/* If a counter is missing, the journal and the record must name it. The alert must still watch the others. */
 static void missing_counter_is_named(void **state)
 {
     (void)state;
@@ -263,7 +266,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sample_is_reported_and_written),
-        cmocka_unit_test(settings_are_obeyed),
+        cmocka_unit_test(settings_are_applied),
         cmocka_unit_test(alert_starts_a_set),
         cmocka_unit_test(alert_runs_a_command),
         cmocka_unit_test(run_ends_with_its_alerts),

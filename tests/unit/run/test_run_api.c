@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with API tracing collectors, and a program that is started while they run: the contents of the logs, rejected
-   starts, hostile programs, killed host processes, and segments. */
+/* Sets with API tracing collectors. A program is started while they run. Tests the contents of the logs, rejected
+   starts, hostile programs, killed set host processes, and segments. */
 #include "engine/base/clock.h"
 #include "engine/etw/api_trace.h"
 #include "engine/etw/api_trace/api_change.h"
@@ -59,7 +59,8 @@ static const uint8_t *read_string(const uint8_t *at, const uint8_t *end, char *o
     return at + length + 1;
 }
 
-/* Returns the number of events with this id whose first field is `api` (NULL: any), and the last one's fields. */
+/* Returns the number of events with this id whose first field is `api` (NULL: any). Stores the fields of the last one
+   in `last`. */
 static size_t count_in(const char *root, const char *file, uint16_t id, const char *api, struct call *last)
 {
     char *path = path_join(root, file);
@@ -95,7 +96,7 @@ static size_t count_in(const char *root, const char *file, uint16_t id, const ch
     return count;
 }
 
-/* Asserts the number of traced processes; on failure, prints the run's message. */
+/* Asserts the number of traced processes. If it is wrong, prints the message of the run. */
 static void assert_processes(const char *name, const char *root, const char *file, size_t expected)
 {
     struct run_record record = fixture_record(name);
@@ -149,7 +150,7 @@ static void calls_have_arguments_and_results(void **state)
     assert_string_equal(c.arguments, "6, 7, 1");
     assert_string_equal(c.result, "42");
     assert_false(c.failed);
-    /* Variables exported by the C library, and modules that were not requested, are not traced. */
+    /* Modules that were not requested must not be traced. Neither must variables that the C library exports. */
     assert_int_equal(count_in(root, "calls.etl", API_EVENT_RETURN, "msvcrt!exit", NULL), 0);
     memory_free(root);
 }
@@ -168,7 +169,7 @@ static void names_alone_are_logged_before_the_call(void **state)
     memory_free(root);
 }
 
-/* The list of modules limits the functions, included functions are added, and excluded ones take precedence. */
+/* Only functions of the listed modules and the included functions are traced. Of these, the excluded ones are not. */
 static void lists_select_functions(void **state)
 {
     (void)state;
@@ -188,7 +189,7 @@ static void lists_select_functions(void **state)
     memory_free(root);
 }
 
-/* A stack frame with guessed arguments would change what these functions do. */
+/* The tracer does not know how many arguments these functions have. A wrong number would change what they do. */
 static void functions_without_a_prototype_work(void **state)
 {
     (void)state;
@@ -240,7 +241,8 @@ static void recursive_traces_have_calls_between_modules(void **state)
     memory_free(root);
 }
 
-/* A user starts the program in different ways, several times simultaneously, and while it is already traced. */
+/* A user may start the program in different ways, several times at once, and while another of its processes is
+   traced. */
 static void each_process_is_traced(void **state)
 {
     (void)state;
@@ -259,7 +261,8 @@ static void each_process_is_traced(void **state)
     memory_free(root);
 }
 
-/* Microsoft: "if the executable file is currently running, the trace occurs the next time the executable file runs". */
+/* Microsoft says: "if the executable file is currently running, the trace occurs the next time the executable file
+   runs". */
 static void running_process_is_not_traced(void **state)
 {
     (void)state;
@@ -279,7 +282,7 @@ static void running_process_is_not_traced(void **state)
     memory_free(root);
 }
 
-/* A server that cannot be restarted is traced from now on, and its user is informed of what is missing. */
+/* If a set requests it, a process that is already running is traced from now on. A message must say what is missing. */
 static void running_process_is_attached_on_request(void **state)
 {
     (void)state;
@@ -328,8 +331,9 @@ static void silent_end(struct process *p, const char *file)
     assert_int_equal(target_end(p), RIGHT);
 }
 
-/* A user has one of the program's processes in a debugger, or stopped it. Others are traced, and the set stops. */
-static void a_silent_process_holds_up_nothing(void **state)
+/* If a process of the program is stopped, for example in a debugger, the other processes must still be traced, and the
+   set must be able to stop. */
+static void a_silent_process_delays_nothing(void **state)
 {
     (void)state;
     for (int answers = 0; answers < 2; answers++) {
@@ -353,8 +357,9 @@ static void a_silent_process_holds_up_nothing(void **state)
     }
 }
 
-/* It was suspended for the injection, and the set stopped before it answered. */
-static void a_silent_new_process_runs_on(void **state)
+/* A new process is suspended for the injection. If the set stops before the process has replied, the process must
+   continue. */
+static void a_silent_new_process_continues(void **state)
 {
     (void)state;
     char *root = fixture_folder("new"), *file = path_join(root, "end");
@@ -400,12 +405,13 @@ static void segments_lose_no_call(void **state)
     assert_true(calls > 0 && calls % 1000 == 0);
     check_message("pieces", "API tracing: 1 processes, ");
     check_message("pieces", " calls, 0 lost");
-    assert_int_equal(names, 1); /* the process is hooked once, and not again for each segment */
+    assert_int_equal(names, 1); /* the process is hooked only once, not for each segment */
     memory_free(file);
     memory_free(root);
 }
 
-/* By MS-PLA 2.2.2.11, API traces ignore the file name properties, so these cannot protect an earlier run's log. */
+/* API traces ignore the properties for file names (MS-PLA 2.2.2.11). A second run would therefore use the same file as
+   the first one. */
 static void log_is_named_by_its_path_only(void **state)
 {
     (void)state;
@@ -423,7 +429,8 @@ static void log_is_named_by_its_path_only(void **state)
     memory_free(root);
 }
 
-/* A set that was deleted and created again has serial numbers from 1, but its folder contains the first set's logs. */
+/* If a set is deleted and created again, its serial numbers begin with 1. The logs of the first set are still in the
+   folder and must be kept. */
 static void logs_of_a_deleted_set_are_kept(void **state)
 {
     (void)state;
@@ -454,7 +461,7 @@ static void logs_of_a_deleted_set_are_kept(void **state)
     memory_free(root);
 }
 
-/* Without a path, the log has the program's name. */
+/* If the collector has no path for its log, the log gets the name of the program. */
 static void log_without_a_path_has_the_program_name(void **state)
 {
     (void)state;
@@ -489,7 +496,7 @@ static void full_circular_log_continues(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.3: an API tracing collector is complete immediately. */
+/* An API tracing collector is complete immediately (MS-PLA 3.2.4.3). */
 static void stop_on_completion_stops_immediately(void **state)
 {
     (void)state;
@@ -524,12 +531,12 @@ static void program_continues_after_its_host_is_killed(void **state)
     commit_api("killed", root, "", NAMES_ONLY);
     start("killed");
     struct process *p = target_start("until", "1");
-    /* The program calls MulDiv a thousand times before anything else. */
+    /* First, the program calls MulDiv a thousand times. */
     await_calls("killed", 1000);
     fixture_kill(fixture_await("killed", RUN_RUNNING, 0).process_id);
     fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(held_release(SPACE, "killed"), S_OK);
-    /* The claim ends with the host process. */
+    /* When the set host process is killed, its claim to trace the program ends. */
     start("killed");
     assert_runs("known", "1");
     assert_int_equal(file_store(file, "", 0), S_OK);
@@ -571,8 +578,8 @@ static void programs_that_cannot_be_traced_fail_the_start(void **state)
     memory_free(folder);
 }
 
-/* If this Wine does not run 32-bit programs, or the DLL for them is missing; otherwise tests/programs_32 traces
-   them. */
+/* A 32-bit program must be rejected if this Wine does not support such programs or the DLL for them is missing.
+   Otherwise tests/programs_32 traces them. */
 static void program_with_32_bits_is_rejected(void **state)
 {
     (void)state;
@@ -593,7 +600,7 @@ static void program_with_32_bits_is_rejected(void **state)
     memory_free(folder);
 }
 
-/* Across host processes, until the other set stops. */
+/* The start must be rejected until the other set stops, even though that set has another set host process. */
 static void program_traced_by_another_set_is_rejected(void **state)
 {
     (void)state;
@@ -612,7 +619,8 @@ static void program_traced_by_another_set_is_rejected(void **state)
     memory_free(root);
 }
 
-/* Both programs contain the event provider, and each session gets only its own program's calls. */
+/* The same event provider is in both programs. Each session must get only the calls of the program that its set
+   traces. */
 static void two_programs_have_two_logs(void **state)
 {
     (void)state;
@@ -686,7 +694,7 @@ static void corrupt_tables_do_not_end_the_program(void **state)
     memory_free(root);
 }
 
-/* One program must not be able to change which calls of the next one are logged. */
+/* If a program overwrites the settings, this must not change which calls of the next program are logged. */
 static void overwritten_settings_are_restored(void **state)
 {
     (void)state;
@@ -714,9 +722,9 @@ static size_t threads_of(uint32_t process)
     return count;
 }
 
-/* On a busy machine the program's first thread may still be loading the DLL when the watcher gives up on it, which
-   creates a second thread. The entry point must stay writable for the first one: otherwise a program crashes because it
-   is traced. Here the DLL waits for the directory, in which it registers its event provider. */
+/* On a busy machine, the first thread of a program may still load the DLL when the watcher stops waiting for it and
+   creates a second thread. The entry point must stay writable for the first thread; otherwise the program crashes. To
+   delay the DLL, the test locks the directory of sessions, in which the DLL registers its event provider. */
 static void a_slow_process_survives_its_watcher(void **state)
 {
     (void)state;
@@ -763,8 +771,8 @@ int main(void)
         cmocka_unit_test(each_process_is_traced),
         cmocka_unit_test(running_process_is_not_traced),
         cmocka_unit_test(running_process_is_attached_on_request),
-        cmocka_unit_test(a_silent_process_holds_up_nothing),
-        cmocka_unit_test(a_silent_new_process_runs_on),
+        cmocka_unit_test(a_silent_process_delays_nothing),
+        cmocka_unit_test(a_silent_new_process_continues),
         cmocka_unit_test(segments_lose_no_call),
         cmocka_unit_test(log_is_named_by_its_path_only),
         cmocka_unit_test(logs_of_a_deleted_set_are_kept),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration collectors of running sets. */
+/* Tests configuration collectors while their set runs. */
 #include "engine/base/file.h"
 #include "engine/base/os.h"
 #include "engine/pla/sets.h"
@@ -24,7 +24,7 @@ static void put_file(const char *folder, const char *name)
     memory_free(path);
 }
 
-/* Sets other Files for the running set's first collector. */
+/* Changes the property Files of the first collector of a running set. */
 static void update_files(const char *name, const char *file)
 {
     struct object *set, *collector, *issues;
@@ -49,7 +49,8 @@ static void await_collected(const char *name, size_t times)
     assert_int_equal(fixture_events(1011, name), times);
 }
 
-/* New files must be collected in the current run, without overwriting collected ones. */
+/* If the list of files is changed, the new files must be collected in the current run, without overwriting files that
+   were already collected. */
 static void running_set_collects_its_new_definition(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void running_set_collects_its_new_definition(void **state)
         memory_free(all[i]);
 }
 
-/* Copies must be in the run's file list; otherwise the data manager could never delete them with the folder. */
+/* The run's list of files must contain the copies; otherwise the data manager could not delete them with the folder. */
 static void copies_belong_to_the_run(void **state)
 {
     (void)state;

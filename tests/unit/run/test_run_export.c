@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set that exports: its counters reach the server while it runs, an unreachable or rejecting server costs no sample,
-   and the user is informed. */
+/* Sets that export their counters. The server must get the counters while the set runs. If the server cannot be reached
+   or rejects them, no sample may be lost, and the user must be informed. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
@@ -15,7 +15,7 @@
 
 enum { MOST_BYTES = 1 << 20 };
 
-/* A server that answers each request with a status, and stores the latest request. */
+/* A server that replies to each request with a status, and stores the latest request. */
 struct receiver {
     struct socket_end *listener;
     struct thread *thread;
@@ -35,7 +35,7 @@ static bool holds(const char *bytes, size_t size, const char *text)
     return false;
 }
 
-/* Reads a request with its body; returns 0 if the connection has ended. */
+/* Reads a request and its body. Returns 0 if the connection has ended. */
 static size_t read_request(struct socket_end *s, char *bytes)
 {
     size_t size = 0, head = 0, body = 0;
@@ -99,7 +99,7 @@ static void receiver_close(struct receiver *r)
     char port[8];
     atomic_store(&r->status, 0);
     snprintf(port, sizeof port, "%u", (unsigned)r->port);
-    assert_int_equal(socket_connect("127.0.0.1", port, PATIENCE_MS, &s), S_OK); /* wakes the server so that it checks */
+    assert_int_equal(socket_connect("127.0.0.1", port, PATIENCE_MS, &s), S_OK); /* wakes the server's thread */
     socket_close(s);
     assert_true(thread_wait(r->thread, PATIENCE_MS));
     thread_close(r->thread);
@@ -129,7 +129,7 @@ static void counters_reach_the_server(void **state)
     char *root = fixture_folder("export");
     receiver_open(&r, 200);
     commit("export", root, r.port,
-           "<Value name=\"OpenPLA.ExportCredentials\">token: of the test</Value>"); /* as a host process gets it */
+           "<Value name=\"OpenPLA.ExportCredentials\">token: of the test</Value>"); /* in the form for a host process */
     assert_int_equal(run_start(SPACE, "export", true), S_OK);
     await_at_least(&r.accepted, 2);
     assert_int_equal(run_stop(SPACE, "export", true), S_OK);

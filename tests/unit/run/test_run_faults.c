@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs when a file cannot be created, written or deleted, or memory runs out, at each call in turn: of the host
-   process, of starting and stopping processes, and of their records. An error here would leave a set that only appears
-   to run, a failed start without a reason, an incomplete log line, or a set that can never be started again. */
+/* Runs during which an operation on a file or an allocation fails. Each call fails in turn, in the set host process and
+   in processes that start or stop a set. An error here would leave a set that only appears to run, a failed start
+   without a reason, an incomplete log line, or a set that can never be started again. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -16,12 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAULT    HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE: no other code here returns it */
+#define FAULT    HRESULT_FROM_WIN32(1117) /* ERROR_IO_DEVICE, which only the simulated faults return */
 #define FULL     HRESULT_FROM_WIN32(ERROR_DISK_FULL)
 #define ONE_SHOT "<StopOnCompletion>-1</StopOnCompletion>"
 #define NUMBERED CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>"
 
-/* The failing call in this thread: the nth file operation or the nth allocation. */
+/* The call that fails in this thread: a file operation or, if `memory`, an allocation. */
 struct fault {
     bool memory;
     struct file_faults files;
@@ -36,13 +36,14 @@ static void arm(struct fault *f, uint64_t n)
     memory_fail_at(f->memory ? n : 0);
 }
 
-/* Returns the next position: each file operation; each allocation at the beginning, then fewer and fewer. */
+/* Returns the number of the next call to fail. File operations fail in turn. So do the first 64 allocations; after
+   them, the steps grow. */
 static uint64_t next(const struct fault *f, uint64_t n)
 {
     return n + (f->memory ? 1 + n / 64 : 1);
 }
 
-/* Returns the number of calls. */
+/* Ends the simulation. Returns how many calls there were. */
 static uint64_t disarm(struct fault *f)
 {
     const uint64_t calls = f->memory ? memory_count() : f->files.count;
@@ -56,7 +57,7 @@ static const char *name_of(const struct fault *f)
     return f->memory ? "allocations" : "operations on files";
 }
 
-/* The kinds of failures. */
+/* Asserts that a failed call returned the simulated error. */
 static void assert_is_the_fault(const struct fault *f, HRESULT hr, const char *what, uint64_t n)
 {
     if (SUCCEEDED(hr))
@@ -74,7 +75,7 @@ static struct run_record record_of(const char *name)
     return record;
 }
 
-/* Asserts that existing logs consist of complete lines. */
+/* Asserts that each log in the folder has only complete lines. */
 static void assert_complete_logs(const char *root)
 {
     struct texts names = {0};
@@ -106,9 +107,9 @@ static void assert_nothing_torn(const char *name)
 
 /* ---- the host process ---- */
 
-static struct process *ended; /* a host process that can no longer report */
+static struct process *ended; /* an exited process, which stands for the set host process */
 
-/* Runs the set in this thread, like a host process; *reported is the result that its starter gets. */
+/* Runs the set in this thread, like a set host process. *reported is the result that the starter gets. */
 static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t *calls, HRESULT *reported)
 {
     char key[SHARED_KEY_DIGITS + 1];
@@ -123,7 +124,7 @@ static HRESULT host_here(const char *name, struct fault *f, uint64_t n, uint64_t
     return hr;
 }
 
-/* Asserts that after a failed run, its starter, its record or the journal contains the reason. */
+/* Asserts that the reason for a failed run was returned to the starter or is in the record or the journal. */
 static void assert_reported(const struct fault *f, HRESULT hr, HRESULT reported, const struct run_record *record,
                             uint64_t n)
 {
@@ -146,7 +147,7 @@ static void each_call_of_a_host_fails(void **state)
             HRESULT reported, again;
             const HRESULT hr = host_here("host", &f, n, &calls, &reported);
             met = calls >= n;
-            if (reported != OPENPLA_E_HOST_DIED) /* it could not report the result */
+            if (reported != OPENPLA_E_HOST_DIED) /* otherwise the run could not report its result */
                 assert_is_the_fault(&f, reported, "host", n);
             assert_is_the_fault(&f, hr, "host", n);
             failed += FAILED(hr);
@@ -161,7 +162,7 @@ static void each_call_of_a_host_fails(void **state)
             assert_int_equal(run.status, RUN_STOPPED);
             assert_complete_logs(root);
             assert_nothing_torn("host");
-            /* Its lock, serial number and output do not block the next run. */
+            /* The lock, the serial number and the files of this run must not prevent the next one. */
             if (FAILED(hr) && n % (f.memory ? 16 : 1) == 0) {
                 again = host_here("host", &none, 0, &of_next, &reported);
                 if (again != S_OK || reported != S_OK)
@@ -176,7 +177,7 @@ static void each_call_of_a_host_fails(void **state)
     memory_free(root);
 }
 
-/* ---- faults of the starting, stopping, flushing and changing process ---- */
+/* ---- faults in the process that starts, stops, flushes or changes a set ---- */
 
 static HRESULT start(void)
 {
@@ -195,7 +196,7 @@ static HRESULT flush(void)
 
 static unsigned version;
 
-/* Applies a definition that differs each time. */
+/* Applies a new definition, a different one each time. */
 static HRESULT update(void)
 {
     struct object *set = NULL, *issues = NULL;
@@ -247,7 +248,7 @@ static void each_call_of_a_client_fails(void **state)
     static const struct {
         const char *name;
         HRESULT (*act)(void);
-        bool before; /* whether the set runs before the call */
+        bool before; /* whether the set must run before the call */
     } acts[] = {{"start", start, false}, {"flush", flush, true}, {"update", update, true}, {"stop", stop, true}};
     (void)state;
     char *root = fixture_folder("asked");
@@ -289,7 +290,8 @@ static void each_call_of_a_client_fails(void **state)
 
 /* ---- the journal ---- */
 
-/* An event is written completely or not at all, its writer gets the result, and later events are readable. */
+/* An event must be written completely or not at all, its writer must get the result, and it must be possible to read
+   later events. */
 static void each_operation_of_the_journal_fails(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of real runs, which the data manager maintains on stop, after segments and before starts: the disk must not
-   fill up, and each deletion causes an event. */
+/* The data manager maintains the folders of runs when a set stops, after segments and before starts. The tests make
+   real runs. The disk must not become full, and each deletion must cause an event. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
@@ -76,7 +76,7 @@ static void old_runs_are_deleted_when_a_run_stops(void **state)
     memory_free(root);
 }
 
-/* Returns the field of the latest event with that number, or ""; from memory_alloc. */
+/* Returns this field of the latest event with this id, or "". The string is from memory_alloc. */
 static char *field_of_event(uint32_t id, const char *field)
 {
     struct journal_reader *r;
@@ -94,7 +94,7 @@ static char *field_of_event(uint32_t id, const char *field)
     return value;
 }
 
-/* A script that reacts to the event and sends the cabinet again needs its path. */
+/* The event must contain the path of the cabinet, so that a script can send the cabinet again. */
 static void event_names_the_unsent_cabinet(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void event_names_the_unsent_cabinet(void **state)
     memory_free(root);
 }
 
-/* The folders of a set that never stops are maintained after each segment. */
+/* If a set never stops, its folders must be maintained after each segment. */
 static void folders_are_maintained_at_each_segment(void **state)
 {
     (void)state;
@@ -129,14 +129,14 @@ static void folders_are_maintained_at_each_segment(void **state)
     assert_int_equal(record.last_result, S_OK);
     assert_true(has_run(root, record.serial_number - 1) && has_run(root, record.serial_number - 2));
     assert_false(has_run(root, record.serial_number - 3));
-    /* Segments before the stop had no report. */
+    /* Only the last segment, at the stop, has a report. */
     assert_int_equal(fixture_events(9022, "segments"), 1);
     run_record_free(&record);
     memory_free(root);
 }
 
-/* Two sets have the same RootPath and folder names: the first set must not delete files that the second one wrote into
-   its folder. */
+/* Two sets may have the same RootPath and folder names. The first set must not delete files that the second one wrote
+   into the folder. */
 static void folder_shared_by_two_sets_is_kept(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void folder_shared_by_two_sets_is_kept(void **state)
     memory_free(root);
 }
 
-/* The folder of a set without a data manager is inside another set's run folder; that set must delete nothing in it. */
+/* The folder of a set may be inside a run folder of another set. The other set must not delete anything in it. */
 static void folder_inside_another_sets_folder_is_kept(void **state)
 {
     (void)state;
@@ -191,14 +191,14 @@ static void folders_are_maintained_before_a_start(void **state)
     assert_int_equal(run_stop(SPACE, "start", true), S_OK);
     run_once("start");
     assert_true(has_run(root, 4) && has_run(root, 5));
-    /* Foreign folders count and are kept, so the start fails with that reason. */
+    /* Foreign folders count but cannot be deleted, so the start must fail with this reason. */
     put_foreign(root);
     assert_int_equal(run_start(SPACE, "start", true), PLA_E_TOO_MANY_FOLDERS);
     assert_true(foreign_file_exists(root) && has_run(root, 5));
     memory_free(root);
 }
 
-/* A user's note keeps its run folder, and the next run deletes another folder instead. */
+/* If a run folder contains a user's file, the file must be kept. The set must still be able to start. */
 static void user_files_do_not_block_a_set(void **state)
 {
     (void)state;
@@ -216,8 +216,8 @@ static void user_files_do_not_block_a_set(void **state)
     memory_free(root);
 }
 
-/* A run's files and its report are deleted with the folder, and nothing else: a file missing in the run's list would
-   remain forever, and a wrong entry would delete a user's file. */
+/* When the folder of a run is deleted, only the files and the report of the run may be deleted. If a file was missing
+   in the run's list, it would never be deleted. If the list had a wrong entry, a user's file would be deleted. */
 static void only_files_of_the_run_are_deleted(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void folder_actions_run_after_each_run(void **state)
     run_once("acts");
     assert_true(entry_exists(root, 1, "run000001.cab") && entry_exists(root, 2, "run000002.cab"));
     assert_int_equal(fixture_events(9030, "acts"), 4);
-    /* Started manually, for a set whose cabinets are deleted. */
+    /* A user can run the actions, here for a set whose cabinets are deleted. */
     struct object *set, *errors;
     fixture_commit("acts", root, OWN_FOLDER MANAGED(ACTION("8")), CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(sets_create(NULL, &set), S_OK);
@@ -267,7 +267,7 @@ static void folder_actions_run_after_each_run(void **state)
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS, "", errors), S_OK);
     assert_int_equal(collection_count(errors), 0);
     assert_false(entry_exists(root, 1, "run000001.cab"));
-    assert_true(entry_exists(root, 2, "run000002.cab")); /* nothing of the newest run is deleted */
+    assert_true(entry_exists(root, 2, "run000002.cab")); /* the newest run's files are kept */
     char *mine = path_join(root, "not mine");
     put_foreign(root);
     assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS | STEP_RESOURCE_FREEING, mine, errors), S_OK);
@@ -279,7 +279,8 @@ static void folder_actions_run_after_each_run(void **state)
     memory_free(root);
 }
 
-/* A file that is open in another program is reported; the run and the other folders are unaffected. */
+/* If a file cannot be deleted because another program has it open, this must be reported. The run and the other folders
+   must be unaffected. */
 static void undeletable_files_are_reported(void **state)
 {
     (void)state;
@@ -303,7 +304,7 @@ static void undeletable_files_are_reported(void **state)
     memory_free(root);
 }
 
-/* A failed start leaves neither a folder nor a mark. */
+/* If a start fails, it must leave neither a folder nor a mark. */
 static void failed_start_leaves_no_folder(void **state)
 {
     (void)state;

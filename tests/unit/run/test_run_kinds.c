@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs with all kinds of collectors: collectors that wake the run, end on their own, fail, or cross a threshold; and
-   the work after a segment. */
+/* Runs with all kinds of collectors: collectors that wake the run, complete, fail, or cross a threshold. Also tests the
+   work after a segment. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -24,7 +24,8 @@ static void start(const char *name)
         fail_msg("%s", error_text(hr));
 }
 
-/* Collectors without samples must be handled immediately, not only at another collector's next sample. */
+/* A request of a collector without samples must be handled immediately, not only when another collector takes its next
+   sample. */
 static void collector_wakes_the_run(void **state)
 {
     (void)state;
@@ -52,7 +53,7 @@ static void collector_wakes_the_run(void **state)
     memory_free(root);
 }
 
-/* A set whose collectors end independently must neither run forever nor end before everything is collected. */
+/* Collectors may complete at different times. Their set must stop when all have completed, not before and not never. */
 static void run_ends_with_its_collectors(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void run_ends_with_its_collectors(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.1, StopOnCompletion, for a limit of the collector itself. */
+/* A collector may reach its own limit, which completes the run (MS-PLA 3.2.4.1, StopOnCompletion). */
 static void limit_ends_the_run(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void limit_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* A trace that runs for days must be split by its hourly limit, although no sample wakes the run. */
+/* A trace may run for days. It must be split by its time limit, although no sample wakes the run. */
 static void segment_without_samples_ends(void **state)
 {
     (void)state;
@@ -95,8 +96,8 @@ static void segment_without_samples_ends(void **state)
     memory_free(root);
 }
 
-/* If someone ends one session, the other counters must continue; a set that collects nothing must not appear to be
-   running. */
+/* If one collector fails, for example because a user ended its session, the others must continue. If all have failed,
+   the set must not appear to be running. */
 static void failed_collector_does_not_stop_others(void **state)
 {
     (void)state;
@@ -117,7 +118,7 @@ static void failed_collector_does_not_stop_others(void **state)
     memory_free(root);
 }
 
-/* An alert that failed must collect samples again in a later segment. */
+/* If an alert fails, it must take samples again in a later segment. */
 static void failed_collector_is_retried_in_the_next_segment(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void failed_collector_is_retried_in_the_next_segment(void **state)
     memory_free(root);
 }
 
-/* Returns the number of events 2031 with the set's name and all of `words` in their fields. */
+/* Returns the number of events 2031 whose fields contain the set's name and all of `words`. */
 static size_t alerts(const char *set, const char *const *words)
 {
     struct journal_reader *r;
@@ -158,7 +159,7 @@ static size_t alerts(const char *set, const char *const *words)
     return count;
 }
 
-/* A crossed threshold must be reported, but not if the set requested no events. */
+/* A crossed threshold must be reported, but only if the collector requests events. */
 static void crossing_is_an_event_only_on_request(void **state)
 {
     static const char *const words[] = {"\\Memory\\Available MBytes", "12.5", "<", "100", NULL};
@@ -184,7 +185,7 @@ static void crossing_is_an_event_only_on_request(void **state)
 #define MANAGED_BY_SEGMENT                                                                                             \
     "<DataManager><Enabled>-1</Enabled></DataManager><Value name=\"OpenPLA.ReportAt\">segment</Value>"
 
-/* Reports of a long run must be created after each segment, in order, without delaying samples. */
+/* In a long run, reports must be created after each segment, in order. This must not delay samples. */
 static void data_manager_processes_each_segment_without_delay(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void data_manager_processes_each_segment_without_delay(void **state)
     scratch_environment("TEST_COMPILE_UNTIL", until);
     scratch_environment("TEST_COMPILE_LIST", list);
     start("ended");
-    fixture_progress("ended", 4, 3); /* while the first segment is being processed */
+    fixture_progress("ended", 4, 3); /* the first segment is still processed */
     assert_false(file_exists(list));
     assert_int_equal(file_store(until, "", 0), S_OK);
     assert_int_equal(run_stop(SPACE, "ended", true), S_OK);
@@ -208,7 +209,7 @@ static void data_manager_processes_each_segment_without_delay(void **state)
         assert_string_equal(line, expected);
         memory_free(expected);
     }
-    assert_int_equal(number, record.serial_number); /* of the next run: all earlier ones are complete */
+    assert_int_equal(number, record.serial_number); /* this is the next run's number: all segments are processed */
     run_record_free(&record);
     scratch_environment("TEST_COMPILES", "");
     scratch_environment("TEST_COMPILE_UNTIL", "");
@@ -219,8 +220,8 @@ static void data_manager_processes_each_segment_without_delay(void **state)
     memory_free(root);
 }
 
-/* A run ends because its second segment cannot be opened: the data manager must skip a segment that never existed, and
-   the journal must contain the reason why the first segment's work failed. */
+/* If the second segment cannot be opened, the run ends. The data manager must skip this segment, because it never
+   existed. If the work for the first segment fails, the journal must contain the reason. */
 static void failures_between_segments_are_reported(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a run or a segment: limits, completion, full disks; a host process ends without leaks. */
+/* The end of a run or a segment: limits, completion, and full disks. Also tests that the set host process has no
+   leaks. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -13,8 +14,8 @@
 #include <unistd.h>
 #endif
 
-/* Returns the samples in root/c_000001.csv and the following files, of which at most `most` fit into one; *files is the
-   number of files. */
+/* Returns the number of samples in root/c_000001.csv and the following files. A file may contain at most `most`
+   samples. Stores the number of files in *files. */
 static size_t samples_in_segments(const char *root, size_t most, uint32_t *files)
 {
     size_t samples = 0;
@@ -22,7 +23,7 @@ static size_t samples_in_segments(const char *root, size_t most, uint32_t *files
         char *name = text_format("c_%06u.csv", (unsigned)*files + 1), *path = path_join(root, name);
         bool there = file_exists(path);
         if (there) {
-            assert_int_equal(samples % most, 0); /* earlier segments are full */
+            assert_int_equal(samples % most, 0); /* all segments before this one are full */
             assert_in_range(fixture_lines(root, name), 2, most + 1);
             samples += fixture_lines(root, name) - 1;
         }
@@ -56,7 +57,7 @@ static void record_limit_begins_a_new_segment(void **state)
     memory_free(root);
 }
 
-/* SegmentMaxSize, with a file that fits two samples: the third must neither be lost nor end the run. */
+/* With SegmentMaxSize, a file has room for two samples. The third must not be lost, and must not end the run. */
 static void full_file_begins_a_new_segment(void **state)
 {
     (void)state;
@@ -83,7 +84,8 @@ static void full_file_begins_a_new_segment(void **state)
     memory_free(root);
 }
 
-/* Otherwise every segment would begin with an empty cell per rate, and its report would have a gap. */
+/* The first sample of a segment must have rates. If it had empty cells instead, the report of the segment would have a
+   gap. */
 static void rates_continue_across_segments(void **state)
 {
     (void)state;
@@ -106,8 +108,8 @@ static void rates_continue_across_segments(void **state)
 }
 
 #ifndef _WIN32
-/* A text log of all instances must include instances that start later. (A Windows program cannot be started under a
-   second name here.) */
+/* A text log of all instances must include an instance that appears during the run. (On Windows, this test cannot start
+   a program under a second name.) */
 static void new_instances_begin_a_new_segment(void **state)
 {
     (void)state;
@@ -136,7 +138,7 @@ static void new_instances_begin_a_new_segment(void **state)
     char *before = fixture_read(root, "c.csv"), *after = fixture_read(root, "c_000002.csv");
     assert_null(strstr(before, "#1)\\ID Process"));
     assert_non_null(strstr(after, "#1)\\ID Process"));
-    assert_null(strstr(after, "\" \"")); /* both instances exist from its first row on */
+    assert_null(strstr(after, "\" \"")); /* in the second file, all cells have values */
     assert_true(fixture_lines(root, "c.csv") + fixture_lines(root, "c_000002.csv") >= s.samples + 2);
     memory_free(before);
     memory_free(after);
@@ -147,7 +149,7 @@ static void new_instances_begin_a_new_segment(void **state)
 }
 #endif
 
-/* A set with a fixed file name must not stop at its second segment. */
+/* If a set has a fixed file name, it must not stop when its second segment begins. */
 static void segments_with_a_fixed_name_get_the_serial_number(void **state)
 {
     (void)state;
@@ -172,8 +174,8 @@ static void segments_with_a_fixed_name_get_the_serial_number(void **state)
     memory_free(root);
 }
 
-/* A set that was deleted and created again begins with serial number 1, although its folder still has the files of the
-   deleted set. */
+/* If a set is deleted and created again, its serial numbers begin with 1. The files of the deleted set are still in the
+   folder and must be kept. */
 static void segments_keep_files_of_a_deleted_set(void **state)
 {
     (void)state;
@@ -198,7 +200,7 @@ static void segments_keep_files_of_a_deleted_set(void **state)
     memory_free(root);
 }
 
-/* A limit without segments ends the run. */
+/* If a set has no segments, a limit ends the run. */
 static void limits_without_segments_end_the_run(void **state)
 {
     (void)state;
@@ -221,9 +223,9 @@ static void limits_without_segments_end_the_run(void **state)
     memory_free(root);
 }
 
-/* StopOnCompletion (MS-PLA; DECISIONS 35): a counter log without limits is complete immediately; otherwise it is
-   complete at the end of its first segment, or when the Duration is over. A run can thus end after one sample, so its
-   message gives the reason. */
+/* With StopOnCompletion, a counter log without limits is complete immediately (MS-PLA; DECISIONS 35). With limits, it
+   is complete at the end of its first segment or of the Duration. A run can therefore end after one sample, so its
+   message contains the reason. */
 static void completion_ends_the_run(void **state)
 {
     (void)state;
@@ -254,7 +256,8 @@ static void completion_ends_the_run(void **state)
     memory_free(root);
 }
 
-/* The reason appears even if the message, whose length is limited, has other contents. */
+/* The length of a run's message is limited. The reason for the end must be in it, even if it has many other
+   contents. */
 static void reason_for_the_end_is_always_reported(void **state)
 {
     (void)state;
@@ -275,7 +278,7 @@ static void reason_for_the_end_is_always_reported(void **state)
     memory_free(root);
 }
 
-/* DECISIONS 12: scripts create and start a set before it has collectors. */
+/* Some scripts start a set before it has collectors (DECISIONS 12). */
 static void set_without_collectors_runs_until_stopped(void **state)
 {
     (void)state;
@@ -295,7 +298,7 @@ static void set_without_collectors_runs_until_stopped(void **state)
     memory_free(root);
 }
 
-/* A fast collector must not be slowed down to the slowest one's interval. */
+/* A collector with a short interval must not be delayed by one with a long interval. */
 static void collectors_keep_their_own_intervals(void **state)
 {
     (void)state;
@@ -314,7 +317,7 @@ static void collectors_keep_their_own_intervals(void **state)
 }
 
 #ifndef _WIN32
-/* A full disk must neither end the run without a message, nor leave half a line that no reader accepts. */
+/* If the disk is full, the run must not end without a message, and the log must not get an incomplete line. */
 static void full_disk_loses_samples_and_is_reported(void **state)
 {
     (void)state;
@@ -322,12 +325,12 @@ static void full_disk_loses_samples_and_is_reported(void **state)
     fixture_commit("full", root, "",
                    CSV_EACH_SECOND "<Counter>\\Process(_Total)\\*</Counter><Counter>\\Memory\\*</Counter>"
                                    "<Counter>\\Processor(*)\\*</Counter>");
-    /* Room for the header and about one sample, from one second after the start on. */
+    /* One second after the start, the log has only room for its header and about one sample. */
     assert_int_equal(run_start(SPACE, "full", true), S_OK);
     assert_int_equal(run_stop(SPACE, "full", true), S_OK);
     char *log = fixture_read(root, "c.csv"), *path = path_join(root, "c.csv");
     char *limit = text_format("%u", (unsigned)strlen(log) + 60);
-    assert_true(strlen(log) > 900); /* the run record must fit below the limit */
+    assert_true(strlen(log) > 900); /* the run record must be smaller than the limit */
     memory_free(log);
     assert_int_equal(file_delete(path), S_OK);
     scratch_environment("TEST_FILE_LIMIT", limit);
@@ -336,7 +339,7 @@ static void full_disk_loses_samples_and_is_reported(void **state)
     assert_int_equal(hr, S_OK);
     struct run_record record = {0};
     for (int i = 0; i < PATIENCE_MS / 20 && SUCCEEDED(record.last_result);
-         i++) { /* the first failing sample is reported immediately */
+         i++) { /* the first lost sample is reported immediately */
         run_record_free(&record);
         fixture_sleep(20);
         record = fixture_record("full");
@@ -345,7 +348,7 @@ static void full_disk_loses_samples_and_is_reported(void **state)
     struct run_state s = fixture_await("full", RUN_RUNNING, 100);
     assert_true(s.samples >= 1);
     assert_int_equal(run_stop(SPACE, "full", true), S_OK);
-    assert_int_equal(fixture_lines(root, "c.csv"), s.samples + 1); /* no later sample had room */
+    assert_int_equal(fixture_lines(root, "c.csv"), s.samples + 1); /* all later samples were lost */
     record = fixture_record("full");
     assert_true(FAILED(record.last_result));
     assert_non_null(strstr(record.last_message, "samples lost"));
@@ -389,7 +392,7 @@ static void losses_of_a_killed_host_are_reported(void **state)
 }
 #endif
 
-/* The sanitizer detects the host's leaks only in this process. */
+/* Runs the set host in this process, because the sanitizer cannot detect leaks in another one. */
 static void host_exits_without_leaks(void **state)
 {
     (void)state;
@@ -410,8 +413,8 @@ static void host_exits_without_leaks(void **state)
     memory_free(root);
 }
 
-/* Out of memory at any time during a run must cause an error or a message, and never a crash, a lock that remains, a
-   leak, or a duplicate serial number. */
+/* If memory runs out during a run, this must cause an error or a message. It must not cause a crash, a lock that
+   remains, a leak, or a serial number that is used twice. */
 static void out_of_memory_in_a_host_is_reported(void **state)
 {
     (void)state;
@@ -421,7 +424,7 @@ static void out_of_memory_in_a_host_is_reported(void **state)
                                    "<Counter>\\Processor(*)\\% Processor Time</Counter><Counter>\\No\\such</Counter>");
     bool whole = false;
     uint32_t serial = 1;
-    /* Every allocation of the start, then fewer and fewer. */
+    /* The first 64 allocations fail in turn; after them, the steps grow. */
     for (uint64_t n = 1; !whole && n < 20000; n += 1 + n / 64) {
         struct run_state s;
         struct run_record record;

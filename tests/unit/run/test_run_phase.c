@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a set: a wrong transition would start a second host process, or reject a valid stop. */
+/* The phases of a set's run. A wrong transition would start a second set host process, or reject a valid stop. */
 #include "engine/logs/journal.h"
 #include "engine/pla/model.h"
 #include "engine/pla/run/run_journal.h"
@@ -13,13 +13,13 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* Every event in every phase, one letter each: the next phase, or '=' unchanged, 'U' in use, 'N' not running, '!'
-   impossible. */
+/* For each phase and each event, `after` has a letter: the next phase, or '=' unchanged, 'U' in use, 'N' not running,
+   '!' impossible. */
 static void every_event_in_every_phase_is_defined(void **state)
 {
     static const struct {
         enum run_phase phase;
-        const char *after; /* start begun failed limit update stop compile done lost */
+        const char *after; /* events: start begun failed limit update stop compile done lost */
     } rows[] = {
         {PHASE_STOPPED, "t!!!=N!!="},    {PHASE_STARTING, "Urs!==!!s"}, {PHASE_RUNNING, "U!pggp!!s"},
         {PHASE_SEGMENTING, "Urp!==!!s"}, {PHASE_STOPPING, "U!=!==css"}, {PHASE_COMPILING, "U!=!==!ss"},
@@ -47,7 +47,7 @@ static void every_event_in_every_phase_is_defined(void **state)
     }
 }
 
-/* Scripts poll Status: MS-PLA 2.2.2.4. */
+/* Scripts poll the property Status, whose values are in MS-PLA 2.2.2.4. */
 static void status_of_every_phase(void **state)
 {
     (void)state;
@@ -59,7 +59,8 @@ static void status_of_every_phase(void **state)
     assert_int_equal(phase_status(PHASE_COMPILING), 2);
 }
 
-/* behaviour 19: programs that read Windows' events by field position must find the same fields. */
+/* Programs read the fields of Windows' events by their positions, so our events must have the same fields (behaviour
+   19). */
 static void events_have_the_fields_of_the_provider(void **state)
 {
     static const struct {
@@ -113,13 +114,13 @@ static void events_have_the_fields_of_the_provider(void **state)
     memory_free(data);
 }
 
-/* A host process must not be terminated during an orderly stop: what it or a client wrote may be newer than the time
-   that the supervisor read before. */
+/* A set host process must not be terminated while it stops normally. The times that it or a client has written may be
+   later than the time that the supervisor read. */
 static void host_is_overdue_only_after_its_time_limit(void **state)
 {
     static const struct {
         struct run_state run;
-        bool overdue; /* at 100000, limits 30000 and 60000 */
+        bool overdue; /* at the time 100000, with the limits 30000 and 60000 */
     } rows[] = {
         {{.phase = PHASE_STARTING, .phase_since = 70000}, false},
         {{.phase = PHASE_STARTING, .phase_since = 69999}, true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that other processes plant in place of a run's shared memory, signals and record: none may block a set, hang
-   a client, or cause a process to be terminated that is not a set host process. */
+/* Other processes may create objects with the names of a run's shared memory, signals and record. No such object may
+   block a set or hang a client. It must not cause that a process is terminated that is not a set host process. */
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
 #include "engine/pla/run/run_state.h"
@@ -12,7 +12,7 @@
 #include <sys/file.h>
 #endif
 
-/* Anyone can compute this name from public names. */
+/* Returns a name that anyone can compute from public names. */
 static char *public_name(const char *what, const char *set)
 {
     char *data = os_data_folder(), *folder = text_fold(data), *name = text_fold(set);
@@ -32,7 +32,7 @@ static void limit_waits(const char *seconds)
 static void starts_and_stops(const char *name)
 {
     struct run_state s;
-    assert_int_equal(run_query(SPACE, name, &s), S_OK); /* Delete queries the same state */
+    assert_int_equal(run_query(SPACE, name, &s), S_OK); /* Delete also makes this query */
     assert_int_equal(s.phase, PHASE_STOPPED);
     assert_int_equal(run_stop(SPACE, name, true), PLA_E_DCS_NOT_RUNNING);
     HRESULT hr = run_start(SPACE, name, true);
@@ -42,7 +42,7 @@ static void starts_and_stops(const char *name)
     assert_int_equal(store_delete(&caller_self, SPACE, name), S_OK);
 }
 
-/* A section of another size must not make every Start and Delete of the set fail. */
+/* If a foreign section has another size, Start and Delete of the set must not fail. */
 static void planted_section_does_not_block(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void planted_section_does_not_block(void **state)
     memory_free(root);
 }
 
-/* A lock in place of an event must not make every start fail, or hang a process that opens it. */
+/* If there is a lock with the name of an event, a start must not fail, and no process that opens it may hang. */
 static void planted_signal_does_not_block(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void planted_signal_does_not_block(void **state)
     memory_free(root);
 }
 
-/* Starts a process that is not a host. */
+/* Starts a process that is not a set host process. */
 static struct process *start_innocent(void)
 {
     return child_start("stay", "", "");
@@ -118,8 +118,8 @@ static void write_down(const char *set, uint32_t id, uint64_t start_time)
     assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
 }
 
-/* The registration of a killed host process may name another process that got its id; that process must not be taken
-   for a run, nor be terminated because it does not answer. */
+/* The registration of a killed set host process may contain the id of another process, which got the same id. That
+   process must not be used as the run's process, and must not be terminated because it does not reply. */
 static void reused_process_id_is_not_a_run(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void reused_process_id_is_not_a_run(void **state)
     uint32_t id = process_id(innocent);
     uint64_t start_time = process_start_time(id);
     const uint64_t written[] = {start_time + 1, start_time - 1, 0, start_time};
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++) { /* the last one is valid, but has no lock */
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) { /* the last one is right, but no lock exists */
         fixture_commit("again", root, "", CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
         write_down("again", id, written[i]);
         starts_and_stops("again");
@@ -138,7 +138,7 @@ static void reused_process_id_is_not_a_run(void **state)
     memory_free(root);
 }
 
-/* Plants a section that no host process created, under the name in the store, while the run's lock is taken. */
+/* Takes the run's lock, and creates a section that is not from a set host process. Its name is in the store. */
 static struct section *plant_run(const char *set, struct process *as, struct file_lock **lock)
 {
     struct run_host host = {process_id(as), 0, "ffeeddccbbaa99887766554433221100", ""};
@@ -156,12 +156,12 @@ static struct section *plant_run(const char *set, struct process *as, struct fil
     memory_free(owner);
     host.process_start = process_start_time(host.process_id);
     assert_int_equal(store_save_host(SPACE, set, &host), S_OK);
-    memset(section_memory(planted), 0xFF, 1 << 20); /* no host process could have written this state */
+    memset(section_memory(planted), 0xFF, 1 << 20); /* a set host process would never write this state */
     return planted;
 }
 
-/* Stop terminates a process that does not stop, and the supervisor one that does not answer, but only if it is a set
-   host process. */
+/* If a process does not stop, Stop terminates it, and if it does not reply, the supervisor does. Both may only
+   terminate a set host process. */
 static void only_a_host_process_is_terminated(void **state)
 {
     (void)state;
@@ -181,15 +181,15 @@ static void only_a_host_process_is_terminated(void **state)
     assert_int_equal(hr, E_ACCESSDENIED);
     assert_non_null(strstr(error_text(hr), "test_run_planted"));
     assert_non_null(strstr(error_text(hr), "not a set host"));
-    file_lock_release(lock); /* the lock is released: the run no longer exists */
+    file_lock_release(lock); /* without the lock, the run does not exist */
     starts_and_stops("image");
     section_close(planted);
     end_innocent(innocent);
     memory_free(root);
 }
 
-/* A planted time must not make Stop report immediately that the data manager is working, which would hide that nothing
-   stops. */
+/* Another process may write any time into the section. Stop must not report immediately that the data manager is
+   working, because this would hide that the set does not stop. */
 static void planted_time_does_not_end_a_wait(void **state)
 {
     const struct run_state compiling = {.phase = PHASE_COMPILING, .phase_since = 1};
@@ -216,8 +216,8 @@ static void planted_time_does_not_end_a_wait(void **state)
     memory_free(root);
 }
 
-/* The process that requests a stop also writes the reason. The supervisor's reason appears in the record only if the
-   set requests such stops. */
+/* The process that requests a stop also writes the reason. "All schedules have expired" may be in the record only if
+   the set requests a stop in this case. */
 static void impossible_stop_reason_is_not_recorded(void **state)
 {
     static const char schedule[] =
@@ -245,7 +245,7 @@ static void impossible_stop_reason_is_not_recorded(void **state)
     memory_free(root);
 }
 
-/* Another user's section under a run's name is not the run's section. */
+/* If a section with the name of a run belongs to another user, it must not be used. */
 static void section_of_another_account_is_ignored(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void section_of_another_account_is_ignored(void **state)
     assert_int_equal(run_query(SPACE, "owner", &s), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "S-1-5-21-1-2-3-4"));
 #else
-    assert_int_equal(run_query(SPACE, "owner", &s), S_OK); /* only sections of the own account are opened */
+    assert_int_equal(run_query(SPACE, "owner", &s), S_OK); /* only sections of this account are opened */
 #endif
     file_lock_release(lock);
     starts_and_stops("owner");

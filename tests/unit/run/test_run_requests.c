@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests during a run: a new definition, a flush, a stop at any time; the checks before a run; and the information
-   that remains after it. */
+/* Requests during a run: a new definition, a flush, or a stop at any time. Also tests the checks before a run, and what
+   is known about it when it has ended. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Returns the set as a client gets it from Query. */
+/* Returns an object for the set, in the state after Query. */
 static struct object *queried(const char *name)
 {
     struct object *set;
@@ -55,7 +55,7 @@ static char *value_of(struct object *set, const char *key)
     return value;
 }
 
-/* Returns a CSV sample's time in seconds since midnight; the file has "MM/dd/yyyy HH:mm:ss.fff". */
+/* Returns the time of a sample in a CSV log, in seconds since midnight. The log contains "MM/dd/yyyy HH:mm:ss.fff". */
 static double sample_time(const char *text, size_t line)
 {
     int h, m;
@@ -69,7 +69,7 @@ static double sample_time(const char *text, size_t line)
     return h * 3600 + m * 60 + s;
 }
 
-/* A new limit must apply to the current run, without starting a new log. */
+/* A new limit must be applied to the current run, in the same log. */
 static void running_set_applies_a_new_limit(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void running_set_applies_a_new_limit(void **state)
     assert_int_equal(commit(set, "limit", SETS_MODIFY), PLA_E_DCS_IN_USE);
     assert_int_equal(commit(set, "limit", SETS_MODIFY | SETS_UPDATE_RUNNING), S_OK);
     fixture_await("limit", RUN_STOPPED, PATIENCE_MS);
-    assert_int_equal(fixture_lines(root, "c.csv") - 1 + fixture_late("limit"), 3); /* the same file */
+    assert_int_equal(fixture_lines(root, "c.csv") - 1 + fixture_late("limit"), 3); /* all samples are in one file */
     struct run_record record = fixture_record("limit");
     assert_int_equal(record.serial_number, 2);
     run_record_free(&record);
@@ -94,7 +94,7 @@ static void running_set_applies_a_new_limit(void **state)
     memory_free(root);
 }
 
-/* Other counters need another file: no sample between the two files may be lost or taken twice. */
+/* If the counters change, a new file is needed. Between the two files, no sample may be lost or taken twice. */
 static void running_set_applies_new_counters_without_a_gap(void **state)
 {
     (void)state;
@@ -114,8 +114,8 @@ static void running_set_applies_new_counters_without_a_gap(void **state)
     char *old = fixture_read(root, "c.csv"), *fresh = fixture_read(root, "c_000002.csv");
     assert_non_null(strstr(old, "\\System\\Processes\""));
     assert_non_null(strstr(fresh, "\\Memory\\Available Bytes\""));
-    /* The sampling grid continues: the new file's first sample is one second after the old file's last one, unless a
-       sample is late, which the run reports if it is late by a second. */
+    /* The times of samples must not shift: the first sample in the new file is one second after the last one in the old
+       file. A sample may be late; if it is late by a second, the run reports this. */
     double gap = sample_time(fresh, 1) - sample_time(old, taken);
     if (gap < 0)
         gap += 86400; /* midnight */
@@ -131,14 +131,14 @@ static void running_set_applies_new_counters_without_a_gap(void **state)
     memory_free(root);
 }
 
-/* A definition that cannot run must not end a working run, nor be stored as if it had been applied. */
+/* If a new definition cannot run, the current run must continue, and the definition must not be stored. */
 static void rejected_update_changes_nothing(void **state)
 {
     (void)state;
     static const char *const overwrite[] = {"", "<LogOverwrite>-1</LogOverwrite>"};
     char *root = fixture_folder("refused"), *missing = path_join(root, "no such folder");
     const HRESULT not_found = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
-    for (int i = 0; i < 2; i++) { /* opened beside the old collector, or after it is closed */
+    for (int i = 0; i < 2; i++) { /* opens the new collector before or after the old one is closed */
         char *collector =
             text_format(CSV_EACH_SECOND "%s<FileNameFormat>512</FileNameFormat>" ONE_COUNTER, overwrite[i]);
         fixture_commit("refused", root, "", collector);
@@ -165,7 +165,7 @@ static void rejected_update_changes_nothing(void **state)
     memory_free(root);
 }
 
-/* Commit with plaUpdateRunningInstance, plaFlushTrace and plaValidateOnly of sets that do not run. */
+/* Tests Commit with plaUpdateRunningInstance, plaFlushTrace and plaValidateOnly for sets that do not run. */
 static void commit_modes_of_stopped_sets(void **state)
 {
     (void)state;
@@ -182,10 +182,10 @@ static void commit_modes_of_stopped_sets(void **state)
     assert_int_equal(run_flush(SPACE, "modes"), S_FALSE);
     assert_int_equal(set_start(set, &caller_self, true), S_OK);
     put_u32(set, "Duration", 7);
-    assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_MODIFY), S_OK); /* also while the set runs */
+    assert_int_equal(commit(set, "modes", SETS_VALIDATE_ONLY | SETS_MODIFY), S_OK); /* the set runs now */
     assert_int_equal(commit(set, "modes", SETS_FLUSH_TRACE), S_OK);
     struct object *stored = queried("modes");
-    assert_int_equal(((struct data_collector_set *)stored)->Duration, 0); /* neither mode stored anything */
+    assert_int_equal(((struct data_collector_set *)stored)->Duration, 0); /* both modes stored nothing */
     object_release(stored);
     assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
@@ -195,8 +195,8 @@ static void commit_modes_of_stopped_sets(void **state)
     memory_free(root);
 }
 
-/* The samples of a binary log stay in memory until a buffer is full: plaFlushTrace writes them to the file of a running
-   set. */
+/* The samples of a binary log are in memory until a buffer is full. plaFlushTrace must write them to the file while the
+   set runs. */
 static void flush_writes_the_samples_to_the_file(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void flush_writes_the_samples_to_the_file(void **state)
     fixture_commit("flush", root, "", "<SampleInterval>1</SampleInterval>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "flush", true), S_OK);
     struct object *set = queried("flush");
-    /* With plaModify too: the definition applies to the next run, and the current one continues. */
+    /* If plaModify is also requested, the definition is used for the next run, and the current run continues. */
     static const uint32_t modes[] = {SETS_FLUSH_TRACE, SETS_MODIFY | SETS_FLUSH_TRACE,
                                      SETS_CREATE_NEW | SETS_MODIFY | SETS_FLUSH_TRACE};
     put_u32(set, "Duration", 1);
@@ -214,21 +214,21 @@ static void flush_writes_the_samples_to_the_file(void **state)
         size_t size, samples = 0;
         assert_int_equal(file_load(path, 1 << 24, &data, &size), S_OK);
         for (size_t i = 0; i + 4 <= size; i++)
-            samples += memcmp(data + i, "BL\3", 4) == 0; /* the header of a sample record */
+            samples += memcmp(data + i, "BL\3", 4) == 0; /* counts the headers of sample records */
         assert_true(samples >= taken);
         memory_free(data);
         struct object *stored = queried("flush");
         assert_int_equal(((struct data_collector_set *)stored)->Duration, modes[m] & SETS_MODIFY ? 1 : 0);
         object_release(stored);
     }
-    assert_int_equal(fixture_events(9005, "flush"), 0); /* the run did not apply the definition and continues */
+    assert_int_equal(fixture_events(9005, "flush"), 0); /* the run has not applied the definition */
     assert_int_equal(run_stop(SPACE, "flush", true), S_OK);
     object_release(set);
     memory_free(path);
     memory_free(root);
 }
 
-/* A script that starts and immediately stops a set must not leave it running. */
+/* If a script starts a set and stops it immediately, the set must not continue to run. */
 static void stop_right_after_an_asynchronous_start(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void stop_right_after_an_asynchronous_start(void **state)
     memory_free(root);
 }
 
-/* A script that did not wait can find the reason why there is no log. */
+/* A script that did not wait for the start must be able to get the reason why there is no log. */
 static void failed_asynchronous_start_is_recorded(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void failed_asynchronous_start_is_recorded(void **state)
     assert_int_equal(run_start(SPACE, "why", true), S_OK);
     assert_int_equal(run_stop(SPACE, "why", true), S_OK);
     struct object *set = queried("why");
-    HRESULT hr = set_start(set, &caller_self, false); /* the file is in the way */
+    HRESULT hr = set_start(set, &caller_self, false); /* fails because the file exists */
     assert_true(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     for (int i = 0; i < 3000; i++) {
         value = value_of(set, SETTING_KEY(LastRunResult));
@@ -277,7 +277,7 @@ static void failed_asynchronous_start_is_recorded(void **state)
     memory_free(root);
 }
 
-/* An interrupted run must not look like one that ended normally. */
+/* A run that was interrupted must not look like a run that ended normally. */
 static void killed_host_is_reported(void **state)
 {
     (void)state;
@@ -304,8 +304,8 @@ static void killed_host_is_reported(void **state)
     memory_free(root);
 }
 
-/* If another program has the store's lock at the wrong time, a run that ended normally must not look like an
-   interrupted one, which would be reported as an error and restarted if its user requested that. */
+/* Another program may have the store's lock when a run ends normally. The run must not look as if it was interrupted:
+   this would be reported as an error, and the set might be started again. */
 static void end_of_a_run_is_recorded_later_if_locked(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void end_of_a_run_is_recorded_later_if_locked(void **state)
     assert_int_equal(run_start(SPACE, "noted", true), S_OK);
     assert_int_equal(file_lock_take(path, PATIENCE_MS, &lock), S_OK);
     assert_int_equal(run_stop(SPACE, "noted", false), S_OK);
-    fixture_await_event(9006, "noted"); /* it has tried to write the record, and waits */
+    fixture_await_event(9006, "noted"); /* the run could not write its record and waits */
     assert_non_null(strstr(fixture_reason, "retrying"));
     struct run_state s;
     assert_int_equal(run_query(SPACE, "noted", &s), S_OK);
@@ -331,8 +331,8 @@ static void end_of_a_run_is_recorded_later_if_locked(void **state)
     memory_free(root);
 }
 
-/* Waiting for the end of a run, or terminating its host process, must not affect a run that another user started in the
-   meantime. */
+/* A client may wait for the end of a run, or terminate its set host process. This must not affect a newer run that
+   another user has started. */
 static void client_of_one_run_does_not_affect_the_next(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void client_of_one_run_does_not_affect_the_next(void **state)
     memory_free(root);
 }
 
-/* MS-PLA 3.2.4.2, CheckBeforeRunning: a start must not fill a full disk further, or create folders without limit. */
+/* With CheckBeforeRunning, a start must fail if the disk is full or there are too many folders (MS-PLA 3.2.4.2). */
 static void resources_are_checked_before_a_run(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void resources_are_checked_before_a_run(void **state)
     } cases[] = {
         {-1, -1, 4294967295u, 0, PLA_E_NO_MIN_DISK, "MinFreeDisk"},
         {-1, -1, 1, 1, PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount"},
-        {0, -1, 4294967295u, 1, S_OK, NULL}, /* Enabled is off: the other settings are ignored */
+        {0, -1, 4294967295u, 1, S_OK, NULL}, /* without Enabled, the other settings are ignored */
         {-1, 0, 4294967295u, 1, S_OK, NULL},
         {-1, -1, 1, 4, S_OK, NULL},
         {-1, -1, 0, 0, S_OK, NULL},

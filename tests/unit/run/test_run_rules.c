@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set's rules after real runs: their author finds their warnings in the report and among the events, and gets the
-   report even if the rules are wrong. */
+/* Rules of sets, which are applied after real runs. Their warnings must be in the report and in the event file. Even if
+   the rules are wrong, the report must be created. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
@@ -38,7 +38,8 @@ static bool holds(const char *folder, const char *file, const char *words)
     return there;
 }
 
-/* Returns the number of events in the folder's report with that number; all of them must contain the text. */
+/* Returns how many events with this id are about the report in the folder. Asserts that each of them contains
+   `said`. */
 static size_t events_of(uint32_t id, const char *folder, const char *said)
 {
     struct journal_reader *r;
@@ -75,7 +76,7 @@ static void warnings_are_in_the_report_and_an_event(void **state)
     run_record_free(&record);
 }
 
-/* Rules that are invalid or fail must not cost the report or the log. */
+/* If rules are invalid or fail, the report and the log must still exist. */
 static void rule_errors_leave_the_report_unchanged(void **state)
 {
     (void)state;

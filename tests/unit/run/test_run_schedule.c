@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sampling grid: a late sample must not shift the later samples or bunch them. */
+/* The sampling grid: the times at which samples are due. If a sample is late, the next ones must still be on time. */
 #include "engine/pla/run/member.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-/* A log must begin immediately, and must not drift away from the wall clock sample by sample. */
+/* The first sample must be taken immediately. If samples are late, their delays must not add up. */
 static void ticks_stay_on_the_grid(void **state)
 {
     (void)state;
@@ -32,12 +32,13 @@ static void missed_ticks_are_counted_and_skipped(void **state)
     uint64_t missed;
     assert_true(tick_grid_take(&s, 0, &missed));
     assert_true(tick_grid_take(&s, 5400, &missed));
-    assert_int_equal(missed, 4); /* ticks 1000 to 4000; the one at 5000 is taken now */
+    assert_int_equal(missed, 4); /* the ticks 1000 to 4000; this sample is for the tick 5000 */
     assert_false(tick_grid_take(&s, 5400, &missed));
     assert_int_equal(tick_grid_next(&s), 6000);
 }
 
-/* A collector without samples, or with one in 136 years, must not keep its host process busy or crash it. */
+/* If a collector takes no samples, or one in 136 years, the set host process must not use the processor all the time or
+   crash. */
 static void extreme_intervals_do_not_block_or_crash(void **state)
 {
     (void)state;
@@ -53,7 +54,7 @@ static void extreme_intervals_do_not_block_or_crash(void **state)
     assert_int_equal(tick_grid_next(&s), TICK_NEVER);
 }
 
-/* Samples must be taken at the requested interval. */
+/* The clock must count milliseconds; otherwise samples would not have the requested interval. */
 static void clock_counts_milliseconds(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The run state and the start report between processes: a reader gets exactly one publication, whatever happens to the
-   writer. */
+/* Processes share the run state and the start report. A reader must get exactly one publication, even if the writer is
+   killed. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -69,7 +69,7 @@ static void *write_thread(void *w)
 }
 #endif
 
-/* A client must not get one segment's folder with another segment's serial number. */
+/* A client must not get the folder of one segment and the serial number of another. */
 static void readers_never_see_a_mixture(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void readers_never_see_a_mixture(void **state)
     while (clock_monotonic_ms() < until || different < 100) {
         struct run_state s;
         if (!state_read(&w->cell, &s))
-            continue; /* this writer never pauses, unlike a host process, and may outrun all of a reader's attempts */
+            continue; /* this writer never pauses, so all attempts of a reader may fail */
         is_whole(&s);
         assert_true(s.samples >= last);
         different += s.samples != last;
@@ -102,8 +102,8 @@ static void readers_never_see_a_mixture(void **state)
     free(w);
 }
 
-/* A host process that is killed during a publication must not leave its clients waiting or with torn values, nor the
-   set's next host process, which takes over the section. */
+/* A set host process may be killed during a publication. Its clients must not wait forever or get mixed values. This is
+   also true for the next set host process, which uses the same section. */
 static void killed_writer_leaves_the_previous_publication(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void killed_writer_leaves_the_previous_publication(void **state)
     struct run_state seven = numbered(7), eight = numbered(8), s;
     state_publish(&cell, &seven);
     uint64_t done = atomic_load(&cell.count.done);
-    atomic_store(&cell.count.begun, done + 1); /* begins the next publication and writes half of it */
+    atomic_store(&cell.count.begun, done + 1); /* as if the writer was killed in the middle of a publication */
     for (size_t i = 0; i < RUN_STATE_WORDS / 2; i++)
         atomic_store(&cell.words[(done + 1) % 2][i], 0x5555);
     assert_true(state_read(&cell, &s));
@@ -122,7 +122,7 @@ static void killed_writer_leaves_the_previous_publication(void **state)
     assert_memory_equal(&s, &eight, sizeof s);
 }
 
-/* Otherwise a client and the supervisor would hang forever. */
+/* If the counters are invalid, reading must end; otherwise clients and the supervisor would hang forever. */
 static void invalid_counters_end_the_reading(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void invalid_counters_end_the_reading(void **state)
     atomic_store(&cell.count.done, 8);
     assert_false(state_read(&cell, &s));
     struct run_state seven = numbered(7);
-    state_publish(&cell, &seven); /* the next host process continues from there */
+    state_publish(&cell, &seven); /* the next set host process can still publish */
     assert_true(state_read(&cell, &s));
     assert_memory_equal(&s, &seven, sizeof s);
 }
@@ -151,7 +151,7 @@ static struct file_lock *lock_run(const char *name)
     return lock;
 }
 
-/* A set without a host process must not appear to be running, nor a running one to be stopped. */
+/* A set without a set host process must not appear to be running. A running set must not appear to be stopped. */
 static void section_exists_while_its_host_runs(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void section_exists_while_its_host_runs(void **state)
     assert_int_equal(why, STOP_EXPIRED);
     run_section_close(client);
     assert_int_equal(store_load_host(SPACE, "section test", &written), S_OK);
-    file_lock_release(lock); /* without the lock, no run exists */
+    file_lock_release(lock); /* without the lock, the run does not exist */
     assert_int_equal(run_section_open(SPACE, "section test", &client), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     lock = lock_run("section test");
     run_section_close(host);
@@ -198,13 +198,14 @@ static void overwrite(void *user)
     uint64_t random = 88172645463325252u;
     while (!atomic_load(&w->end)) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17; /* xorshift */
-        size_t at = random % 8 ? random % w->count : random / 8 % 512;         /* often where states and requests are
-                                                                                  stored */
+        size_t at = random % 8 ? random % w->count : random / 8 % 512;         /* most often where states and requests
+                                                                                  are stored */
         atomic_store(&w->words[at], random & 1 ? random : random % 8);
     }
 }
 
-/* A client or the supervisor must not hang, crash, or terminate another process. */
+/* If another process writes to the section, a client or the supervisor must not hang, crash, or terminate a wrong
+   process. */
 static void foreign_writes_affect_no_reader(void **state)
 {
     (void)state;
@@ -251,7 +252,7 @@ static void foreign_writes_affect_no_reader(void **state)
     file_lock_release(lock);
 }
 
-/* A failed start must not lose its reason on the way from the host process to the user. */
+/* If a start fails, the user must get the reason from the set host process. */
 static void start_report_contains_result_and_message(void **state)
 {
     (void)state;
@@ -271,8 +272,8 @@ static void start_report_contains_result_and_message(void **state)
     assert_int_equal(start_report_create("", NULL, &starter), E_INVALIDARG);
 }
 
-/* A start's memory is shared with the host process's account: data written there must not appear as a false success, or
-   as an unknown error code. */
+/* The account of the set host process can write anything to the memory of a start. This must not cause a wrong success
+   or an unknown error code. */
 static void report_without_a_host_is_rejected(void **state)
 {
     static const int32_t forged[] = {
@@ -302,7 +303,7 @@ static void report_without_a_host_is_rejected(void **state)
     }
 }
 
-/* The same for the answer to an update: Commit would return it to the client. */
+/* The result of an update must be checked in the same way, because Commit returns it to the client. */
 static void update_answer_without_a_host_is_rejected(void **state)
 {
     struct run_section *host, *client;
@@ -322,7 +323,8 @@ static void update_answer_without_a_host_is_rejected(void **state)
     file_lock_release(lock);
 }
 
-/* The problems of a run must not drown in repetitions, or be lost when there are many. */
+/* If a problem of a run occurs many times, it must be reported only once. If there are many problems, none may be
+   lost. */
 static void diagnostics_report_each_problem_once(void **state)
 {
     (void)state;
@@ -340,9 +342,10 @@ static void diagnostics_report_each_problem_once(void **state)
                               "2 samples lost: log: no (0x80070005)\n"
                               "4 samples lost: their time passed while an earlier sample was taken\n");
     memory_free(text);
-    /* A host process that is killed later leaves the number of the latest event: it must not be the first loss only. */
+    /* If the set host process is killed, only the number in the latest event is known. It must not always be the number
+       at the first loss. */
     uint64_t total;
-    assert_false(diagnostics_losses_due(&d, 1000000, &total)); /* the first event is written with the first loss */
+    assert_false(diagnostics_losses_due(&d, 1000000, &total)); /* another event reports the first loss */
     diagnostics_losses_reported(&d, 6, 1000000);
     assert_false(diagnostics_losses_due(&d, 2000000, &total));
     d.lost_late++;

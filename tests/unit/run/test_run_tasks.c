@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set's task: what its user relies on, and what it must not do to the set. This program is the task. */
+/* Tasks of sets: what users expect of a task, and what a task must not do to its set. The tasks start this test
+   program. */
 #include "engine/base/os.h"
 #include "engine/pla/run/segment.h"
 #include "engine/pla/task.h"
@@ -18,7 +19,7 @@ static char *program;
 
 /* ---- the task's process ---- */
 
-/* Appends a line with its other arguments, each in brackets, to the file that the first argument names. */
+/* Appends a line to the file in the first argument. The line contains the other arguments, each in brackets. */
 static int note(int argc, char **argv)
 {
     struct text_buffer b = {0};
@@ -51,7 +52,7 @@ static void run_briefly(const char *name)
     assert_int_equal(run_stop(SPACE, name, true), S_OK);
 }
 
-/* A task that archives logs must get each log exactly once. */
+/* A task must be started exactly once for each log; it may archive the log. */
 static void each_segment_starts_its_task_once_with_its_log(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void failed_run(const char *name, const char *root, const char *task, int
     fixture_commit(name, root, set, CSV_EACH_SECOND OVER_AGAIN ONE_COUNTER);
     run_briefly(name);
     struct run_record record = fixture_record(name);
-    assert_int_equal(record.last_result, S_OK); /* the run's result concerns only the logs */
+    assert_int_equal(record.last_result, S_OK); /* the result of a run depends only on its logs */
     assert_non_null(strstr(record.last_message, text));
     assert_non_null(strstr(record.last_message, task));
     assert_int_equal(fixture_events(1008, name), 1);
@@ -125,14 +126,14 @@ static void failed_or_hung_task_is_reported_and_stops_nothing(void **state)
     add_task("hangs", hangs);
     failed_run("hanging", root, "hangs", 1, "after 1 s");
     assert_int_equal(fixture_events(1007, "hanging"), 1);
-    assert_int_equal(file_store(end, "", 0), S_OK); /* tells the task to exit; it is running in the run's folder */
+    assert_int_equal(file_store(end, "", 0), S_OK); /* makes the task exit, which uses the run's folder */
     memory_free(hangs);
     memory_free(end);
     memory_free(root);
 }
 
-/* When a script that polls Status reads 0, the task has ended; if the host process is killed at that time, it has
-   already recorded the end of the run. */
+/* Scripts poll Status. It may become 0 only when the task has exited. If the set host process is killed while the task
+   runs, the record must already contain the end of the run. */
 static void set_is_compiling_until_its_task_ends(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void set_is_compiling_until_its_task_ends(void **state)
     fixture_await("status", RUN_COMPILING, 0);
     assert_int_equal(file_store(until, "", 0), S_OK);
     fixture_await("status", RUN_STOPPED, PATIENCE_MS);
-    assert_int_equal(fixture_events(1012, "status"), 0); /* without work of the data manager */
+    assert_int_equal(fixture_events(1012, "status"), 0); /* the data manager had no work */
     file_delete(until);
     assert_int_equal(run_start(SPACE, "status", true), S_OK);
     fixture_progress("status", 2, 1);
@@ -175,7 +176,7 @@ static void count_note(void *user, HRESULT hr, const char *text)
     refused += hr == SCHED_E_ALREADY_RUNNING && strstr(text, "32") != NULL;
 }
 
-/* A set with short segments and a hung task must not fill the machine with processes. */
+/* If a set has short segments and its tasks hang, it must not start more and more processes. */
 static void running_tasks_are_limited(void **state)
 {
     (void)state;
@@ -198,7 +199,7 @@ static void running_tasks_are_limited(void **state)
     for (int i = 0; i < PATIENCE_MS / 10 && segment_tasks_look(&tasks); i++)
         fixture_sleep(10);
     assert_int_equal(tasks.count, 0);
-    segment_tasks_start(&tasks, &e); /* a slot is free again */
+    segment_tasks_start(&tasks, &e); /* there is room for another task */
     assert_int_equal(noted, 2);
     segment_tasks_release(&tasks);
     assert_int_equal(fixture_events(1007, "many"), SEGMENT_TASKS_MAX + 1);
@@ -216,7 +217,7 @@ static int until(const char *path)
     return 0;
 }
 
-/* Returns whether the task has written a complete line. */
+/* Returns whether the file contains a complete line. */
 static bool has_line(const char *path)
 {
     char *text;
@@ -228,8 +229,8 @@ static bool has_line(const char *path)
     return whole;
 }
 
-/* MS-PLA 3.2.4.8.11: an alert's task must get the right counter and value, and no value may become an option. These
-   tests' alert kind crosses at each sample. */
+/* The task of an alert must get the right counter and value, and no value may become an option (MS-PLA 3.2.4.8.11). The
+   fake collector of these tests crosses its threshold at each sample. */
 static void alert_task_gets_the_crossed_value(void **state)
 {
     static const char wanted[] = "[cross][\\Memory\\Available MBytes][<][12.5][100][\" {name} \\][12 a][alert's][{x}][";
@@ -246,7 +247,7 @@ static void alert_task_gets_the_crossed_value(void **state)
     run_briefly("alert's");
     for (int i = 0; i < PATIENCE_MS / 20 && !has_line(list); i++)
         fixture_sleep(20);
-    fixture_sleep(500); /* the task has left the folder that is removed now */
+    fixture_sleep(500); /* waits until the task does not use the folder any more */
     char *lines = fixture_read(root, "told");
     assert_int_equal(strncmp(lines, wanted, sizeof wanted - 1), 0);
     assert_int_equal(strcspn(lines + sizeof wanted - 1, "]"), strlen("MM/DD/YYYY hh:mm:ss.mmm"));

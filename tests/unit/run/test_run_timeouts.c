@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Time limits: a counter provider that blocks, a host process that hangs, a slow data manager. Without them, a client
-   would wait forever, and the set could never be started again. */
+/* Time limits, for a counter provider that blocks, a set host process that hangs, and a slow data manager. Without
+   limits, a client would wait forever, and the set could never be started again. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Sets the limit of every wait, instead of the default of about a minute; "" restores the default. Use it only while a
-   wait is expected to time out: on a busy machine, three seconds are not enough to start a host process. */
+/* Sets the time limit of all waits. "" restores the default, which is about a minute. Use a limit only while a wait
+   must time out: on a busy machine, three seconds are not enough to start a set host process. */
 static void limit_waits(const char *seconds)
 {
     scratch_environment("OPENPLA_WAIT_SECONDS", seconds);
@@ -36,7 +36,7 @@ static void blocked_collector_open_times_out(void **state)
     char *root = fixture_folder("open");
     fixture_commit("open", root, "", CSV_EACH_SECOND ONE_COUNTER);
     scratch_environment("TEST_OPEN_BLOCKS", "1");
-    limit_waits("10"); /* the start must get as far as that collector */
+    limit_waits("10"); /* enough time to reach the collector that blocks */
     HRESULT hr = run_start(SPACE, "open", true);
     limit_waits("");
     assert_int_equal(hr, PLA_E_DC_START_WAIT_TIMEOUT);
@@ -46,7 +46,7 @@ static void blocked_collector_open_times_out(void **state)
     assert_non_null(strstr(record.last_message, "'c'"));
     assert_false(record.running);
     run_record_free(&record);
-    /* Asynchronous: the set is starting until someone stops it. */
+    /* After an asynchronous start, the set is in the phase "starting" until a user stops it. */
     assert_int_equal(run_start(SPACE, "open", false), S_OK);
     struct run_state s;
     assert_int_equal(run_query(SPACE, "open", &s), S_OK);
@@ -95,7 +95,7 @@ static void blocked_provider_times_out(void **state)
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_TIMEOUT));
     assert_non_null(strstr(error_text(hr), "blocks"));
     assert_false(process_alive(s.process_id, host_start));
-    assert_int_equal(fixture_lines(root, "c_000001.csv"), 3); /* complete up to the last sample */
+    assert_int_equal(fixture_lines(root, "c_000001.csv"), 3); /* all samples are complete */
     assert_runs_again("blocks");
     assert_true(fixture_lines(root, "c_000002.csv") >= 2);
     memory_free(blocked);
@@ -106,12 +106,12 @@ static void end_compiling(void *path)
 {
     struct wakeup *pause;
     if (SUCCEEDED(wakeup_create(&pause)))
-        wakeup_wait(pause, 500); /* the stop waits at the same time */
+        wakeup_wait(pause, 500); /* the other thread waits in Stop at this time */
     wakeup_free(pause);
     file_store(path, "", 0);
 }
 
-/* The status is 2 while the data manager works; Stop waits for it, within its time limit. */
+/* While the data manager works, the status is 2. Stop must wait for it until the time limit. */
 static void stop_waits_for_the_data_manager(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void stop_waits_for_the_data_manager(void **state)
     limit_waits("1");
     assert_int_equal(run_stop(SPACE, "compile", true), PLA_E_REPORT_WAIT_TIMEOUT);
     limit_waits("");
-    fixture_await("compile", RUN_COMPILING, 100); /* the data manager was not terminated */
+    fixture_await("compile", RUN_COMPILING, 100); /* the data manager must still work */
     assert_int_equal(thread_start(end_compiling, until, &thread), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", true), S_OK);
     assert_true(thread_wait(thread, PATIENCE_MS));

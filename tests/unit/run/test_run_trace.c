@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets with trace collectors: the contents of their logs when the events come from an event provider in this process,
-   while the set is segmented, changed, flushed, rejected or killed. Sessions and host processes are real ones. */
+/* Sets with trace collectors. An event provider in this process writes the events. Tests the contents of the logs when
+   a set has segments or is changed, flushed, rejected or killed. Sessions and set host processes are real ones. */
 #include "engine/base/thread.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/trace_instance.h"
@@ -37,7 +37,7 @@ static void trace_contains_the_requested_events(void **state)
     memory_free(root);
 }
 
-/* Two collectors, with each kind of output: a file, only a consumer, both. */
+/* Tests two collectors with each kind of output: a file, a consumer, or both. */
 static void each_collector_has_its_stream(void **state)
 {
     (void)state;
@@ -59,7 +59,8 @@ static void each_collector_has_its_stream(void **state)
     memory_free(root);
 }
 
-/* A flush writes a session in memory to a file, and the next flush writes the newer contents. */
+/* If a session has its buffers only in memory, a flush writes them to a file. The next flush must write the newer
+   contents. */
 static void flush_writes_the_buffers_in_memory(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void append_continues_and_overwrite_replaces(void **state)
     memory_free(root);
 }
 
-/* A file that is not a trace is a user's work. */
+/* If the existing file is not a trace, it belongs to a user and must be kept. */
 static void existing_non_trace_is_kept(void **state)
 {
     (void)state;
@@ -141,8 +142,8 @@ static void write_on(void *user)
     }
 }
 
-/* Checks that each number occurs once in the segments, and that each segment has its own start time; `behind`: suffix
-   of their names. Returns the number of segments. */
+/* Checks that each number occurs once in the segments, and that each segment has its own start time. `behind` is the
+   end of their file names. Returns the number of segments. */
 static uint32_t check_segments(const char *root, const char *name, const char *behind, uint64_t written)
 {
     uint64_t count = 0, sum = 0;
@@ -178,8 +179,8 @@ static void write_through_segments(const char *name, uint32_t segments, uint64_t
     *written = w.written;
 }
 
-/* Segments must not wait for a sample interval of an hour, and events that arrive while the file is changed must not be
-   lost. */
+/* Another collector may have a sample interval of an hour. Segments must not wait for its samples, and no event may be
+   lost while the file is changed. */
 static void segments_by_time_lose_nothing_beside_counters(void **state)
 {
     (void)state;
@@ -196,8 +197,8 @@ static void segments_by_time_lose_nothing_beside_counters(void **state)
     memory_free(root);
 }
 
-/* A private session's buffers are in the writers' processes. The name of each file contains its process id (MS-PLA
-   3.2.4.9), also that of the first one, before any process was known. */
+/* The buffers of a private session are in the processes that write the events. The name of each file contains the id of
+   its process (MS-PLA 3.2.4.9). This is also true for the first file, whose process was not known at the start. */
 static void private_session_is_flushed_and_segmented(void **state)
 {
     (void)state;
@@ -225,7 +226,8 @@ static void private_session_is_flushed_and_segmented(void **state)
     memory_free(root);
 }
 
-/* The names of its files differ from those that the set defines. */
+/* The files of a private session have other names than the set defines. Existing files with these names must be
+   kept. */
 static void existing_logs_of_a_private_session_are_kept(void **state)
 {
     (void)state;
@@ -333,7 +335,7 @@ static void circular_file_keeps_the_newest_events(void **state)
            "<SegmentMaxSize>1</SegmentMaxSize>" TRACE(
                "ring", "<LogCircular>-1</LogCircular>" PROVIDER(4, 0) "<BufferSize>64</BufferSize>"));
     start("ring");
-    /* On a busy machine many events are lost: only written ones count. */
+    /* On a busy machine, many events are lost, so only the ones that were written count. */
     uint64_t count = 0;
     do {
         for (int k = 0; k < 500; k++)
@@ -376,7 +378,7 @@ static void change_of_providers_continues_the_file(void **state)
     assert_int_equal(run_update(SPACE, "relevel"), S_OK);
     write_event(5, 1, 4);
     assert_int_equal(fixture_await("relevel", RUN_RUNNING, 0).serial_number, 1);
-    /* An event provider without a GUID: the earlier request remains in effect. */
+    /* This update is invalid, because an event provider has no GUID. The previous settings must stay in effect. */
     commit("relevel", root, TRACE("relevel", PROVIDER(5, 1) "<TraceDataProvider/>"));
     assert_int_equal(run_update(SPACE, "relevel"), E_INVALIDARG);
     write_event(5, 1, 5);
@@ -385,7 +387,7 @@ static void change_of_providers_continues_the_file(void **state)
     memory_free(root);
 }
 
-/* Buffers of another size need a new session; if it cannot start, the first session continues. */
+/* If the buffer size changes, a new session is needed. If it cannot start, the old session must continue. */
 static void change_of_buffers_starts_a_new_session(void **state)
 {
     (void)state;
@@ -399,7 +401,7 @@ static void change_of_buffers_starts_a_new_session(void **state)
     assert_int_equal(run_update(SPACE, "buffers"), S_OK);
     assert_int_equal(fixture_await("buffers", RUN_RUNNING, 0).serial_number, 2);
     write_event(4, 1, 1);
-    /* Circular and sequential at the same time. */
+    /* This mode is invalid: circular and sequential at the same time. */
     commit("buffers", root,
            TRACE("buffers", NUMBERED PROVIDER(4, 0) "<ExtendedModes>16777218</ExtendedModes>")
                TRACE("other", NUMBERED PROVIDER(4, 0)));
@@ -412,7 +414,8 @@ static void change_of_buffers_starts_a_new_session(void **state)
     memory_free(root);
 }
 
-/* The session continues in a new folder: no events of the other collector are lost, even if it cannot follow. */
+/* If the folder changes, a session continues with a file in the new folder. If the other collector cannot do this, it
+   must not lose events. */
 static void new_files_take_over_the_session(void **state)
 {
     (void)state;
@@ -432,15 +435,15 @@ static void new_files_take_over_the_session(void **state)
     assert_true(numbers_of(root, "far_000001.etl").bits == 1);
     char *there = path_join(root, "there");
     assert_true(numbers_of(there, "far_000002.etl").bits == 6);
-    /* "far" is rejected before "near" has changed to the new folder. */
+    /* The update of "far" is rejected before "near" changes its folder. */
     assert_true(numbers_of(there, "near.etl").bits == 6);
     assert_false(exists(root, "near_000003.etl"));
     memory_free(there);
     memory_free(root);
 }
 
-/* At most eight sessions can enable an event provider: the second collector cannot, which is detected after the first
-   one has changed. The first one's level and keywords must be restored. */
+/* At most eight sessions can enable an event provider, so the update of the second collector fails. At that time, the
+   first collector has already changed. Its level and keywords must be restored. */
 static void late_failure_keeps_the_earlier_settings(void **state)
 {
 #define OTHER_PROVIDER "<TraceDataProvider><Guid>{33333333-0001-0002-0300-000000000000}</Guid></TraceDataProvider>"
@@ -504,7 +507,7 @@ static void session_name_in_use_fails_the_start(void **state)
                 "<TraceDataProvider><Guid>{9E814AAD-3204-11D2-9A82-006008A86939}</Guid><KeywordsAny>"                  \
                 "<Value>0x13</Value></KeywordsAny></TraceDataProvider>")
 
-/* Returns the number of processes in the file's kernel rundown. */
+/* Returns the number of processes in the kernel rundown of this file. */
 static size_t processes_in(const char *root, const char *file)
 {
     struct etl_reader *reader;
@@ -521,13 +524,14 @@ static size_t processes_in(const char *root, const char *file)
     return count;
 }
 
-/* A host OS without kernel events creates the file nevertheless. */
+/* Returns how many processes a kernel rundown must contain. On a host OS without kernel events, the file exists but has
+   none. */
 static size_t least_processes(void)
 {
     return SUCCEEDED(trace_instance_possible(NULL)) ? 2 : 0;
 }
 
-/* tss-ADDS and others have two sessions, one for the kernel: both must record. */
+/* Templates such as tss-ADDS have two sessions, one of them for the kernel. Both must record. */
 static void kernel_session_records_beside_another(void **state)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
@@ -539,7 +543,8 @@ static void kernel_session_records_beside_another(void **state)
     struct block b = block_of(0, NULL);
     assert_int_equal(ControlTraceW(0, u"NT Kernel Logger", &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_int_equal(b.p.EnableFlags, 0x13);
-    /* Only one such session can exist, whoever owns it; the second set leaves nothing behind. */
+    /* On a machine, only one such session can exist. The second set must fail to start and leave no files or
+       sessions. */
     assert_int_equal(run_start(SPACE, "second", true), taken);
     assert_non_null(strstr(error_text(taken), "trace session 'NT Kernel Logger'"));
     assert_false(exists(second, "first.etl"));
@@ -561,7 +566,7 @@ static void kernel_session_records_beside_another(void **state)
     memory_free(root);
 }
 
-/* The kernel session changes to the next file like any other, and a circular one has both rundowns. */
+/* Like any other session, the kernel session must change to the next file. A circular file must have both rundowns. */
 static void kernel_session_can_be_segmented_and_circular(void **state)
 {
     (void)state;
@@ -580,7 +585,7 @@ static void kernel_session_can_be_segmented_and_circular(void **state)
 }
 
 #ifndef _WIN32
-/* Published templates contain collectors of all kinds: one that cannot run must not cost the others. */
+/* Published templates contain collectors of all kinds. If one cannot run, the others must still run. */
 static void unsupported_collector_is_skipped(void **state)
 {
     (void)state;
@@ -597,7 +602,7 @@ static void unsupported_collector_is_skipped(void **state)
     struct run_record record = fixture_record("kinds");
     assert_string_equal(record.latest_files.items[0], "");
     run_record_free(&record);
-    /* A set that would collect nothing must fail to start. */
+    /* If no collector of a set can run, its start must fail. */
     commit("kinds", root, api);
     assert_int_equal(run_start(SPACE, "kinds", true), HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED));
     memory_free(root);
@@ -627,7 +632,8 @@ static void kill_host(const char *name)
     fixture_await(name, RUN_STOPPED, PATIENCE_MS);
 }
 
-/* Otherwise nothing would stop it: it would fill the disk and block the next start. */
+/* If the set host process is killed, its session must be stopped. Otherwise the session would fill the disk and prevent
+   the next start. */
 static void session_of_a_killed_host_is_stopped(void **state)
 {
     (void)state;
@@ -652,7 +658,7 @@ static void session_of_a_killed_host_is_stopped(void **state)
     memory_free(root);
 }
 
-/* A session with that name that another user started in the meantime must not be stopped. */
+/* Another user may have started a new session with the same name. It must not be stopped. */
 static void foreign_session_is_not_stopped(void **state)
 {
     (void)state;
@@ -669,7 +675,7 @@ static void foreign_session_is_not_stopped(void **state)
     memory_free(root);
 }
 
-/* All kernel sessions have the same name and GUID. */
+/* All kernel sessions have the same name and GUID. A session of another user must not be stopped. */
 static void foreign_kernel_session_is_not_stopped(void **state)
 {
     static const struct {
@@ -704,8 +710,8 @@ static void foreign_kernel_session_is_not_stopped(void **state)
     memory_free(root);
 }
 
-/* All kernel sessions have the same handle, so the set could continue with the other user's session, and stop it at its
-   end. */
+/* All kernel sessions have the same handle. If another user restarts the session, the set must not use the new session
+   or stop it at the end. */
 static void restarted_kernel_session_is_not_taken_over(void **state)
 {
     (void)state;

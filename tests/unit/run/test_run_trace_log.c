@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The clocks, buffers and timers of trace collectors have the effect on the logs that the sets request, and sets in the
-   form of published templates record. Sessions and host processes are real ones. */
+/* The effect of the clocks, buffers and timers of trace collectors on their logs. Also tests sets in the form of
+   published templates. Sessions and set host processes are real ones. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pla/collect/trace_session.h"
@@ -18,7 +18,7 @@ static struct etl_reader *opened(const char *root, const char *file)
     return reader;
 }
 
-/* Returns the session as ETW reports it. */
+/* Returns the properties of a session that ETW reports. */
 static struct trace_session session_of(const char *name)
 {
     struct trace_session s;
@@ -28,7 +28,7 @@ static struct trace_session session_of(const char *name)
 
 /* ---- clocks ---- */
 
-/* A user who compares a trace with other logs must find the right time. */
+/* With each clock, the events must have the right times, because users compare traces with other logs. */
 static void each_clock_stamps_the_log_correctly(void **state)
 {
     enum { SECOND = 10000000 };
@@ -55,7 +55,8 @@ static void each_clock_stamps_the_log_correctly(void **state)
         while (etl_reader_next(reader, &record) == S_OK)
             if (record.kind == ETL_RECORD_MANIFEST)
                 at[get_u64(record.data)] = etl_log_utc(log, record.stamp);
-        /* The host OS's clock may be set during the test; cycles are reported in whole MHz. */
+        /* The limits are not exact: the host OS's clock may be set during the test, and the cycle rate is in whole
+           MHz. */
         assert_in_range(at[0], before - SECOND / 10, after + SECOND / 10);
         assert_in_range(at[1] - at[0], 3 * (SECOND / 10) - SECOND / 50, after - before + SECOND / 50);
         etl_reader_close(reader);
@@ -68,7 +69,7 @@ static void each_clock_stamps_the_log_correctly(void **state)
 
 /* ---- buffers ---- */
 
-/* MS-PLA notes 28 to 31, DECISIONS 39: a requested size is a suggestion, and never an error. */
+/* A requested size is only a suggestion, and never causes an error (MS-PLA notes 28 to 31, DECISIONS 39). */
 static void buffers_are_adjusted_to_the_limits(void **state)
 {
     const uint32_t least = 2 * processor_count();
@@ -90,7 +91,7 @@ static void buffers_are_adjusted_to_the_limits(void **state)
     assert_true(many.buffers >= many.is.minimum_buffers && many.buffers <= many.is.maximum_buffers);
     struct etl_reader *reader = opened(root, "few.etl");
     assert_int_equal(etl_reader_log(reader)->buffer_size, 64 * 1024);
-    assert_true(etl_reader_log(reader)->buffers_written >= 2); /* the header's buffer and the event's */
+    assert_true(etl_reader_log(reader)->buffers_written >= 2); /* a buffer with the header and one with the event */
     etl_reader_close(reader);
     reader = opened(root, "many.etl");
     assert_int_equal(etl_reader_log(reader)->buffer_size, 1024 * 1024);
@@ -101,7 +102,7 @@ static void buffers_are_adjusted_to_the_limits(void **state)
     memory_free(root);
 }
 
-/* The session gets a mode bit that OpenPLA does not define: the export of a running session may contain it. */
+/* The export of a running session may contain a mode bit that OpenPLA does not define. The session must get it. */
 static void unknown_modes_are_passed_through(void **state)
 {
     enum { STOP_ON_HYBRID_SHUTDOWN = 0x400000 };
@@ -119,7 +120,7 @@ static void unknown_modes_are_passed_through(void **state)
     memory_free(root);
 }
 
-/* Without a GUID, each start generates a new one. */
+/* If a set has no GUID for its session, each start must generate a new one. */
 static void session_without_a_guid_gets_a_new_one(void **state)
 {
     static const GUID none;
@@ -140,8 +141,8 @@ static void session_without_a_guid_gets_a_new_one(void **state)
 
 /* ---- when events are in the file ---- */
 
-/* For a trace that is read while it grows: its latest events are in the file after the timer's interval; without a
-   timer, they are not. */
+/* A program may read a trace while it grows. With a timer, the latest events are in the file after the timer's
+   interval. Without a timer, they are not. */
 static void timer_writes_events_to_the_file(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void timer_writes_events_to_the_file(void **state)
     memory_free(root);
 }
 
-/* Commit with plaFlushTrace (0x20) flushes each trace of the set. */
+/* Commit with plaFlushTrace (0x20) must flush each trace of the set. */
 static void flush_reaches_each_trace(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void flush_reaches_each_trace(void **state)
 
 /* ---- templates ---- */
 
-/* Commits a template as Windows exports it, with our folder and event provider. */
+/* Commits a template that has the form of Windows' exports, but uses our folder and our event provider. */
 static void commit_template(const char *name, const char *file, const char *root)
 {
     size_t size;
@@ -198,7 +199,8 @@ static void commit_template(const char *name, const char *file, const char *root
     object_release(set);
 }
 
-/* A session with event providers that are not registered, and one that is, with its keywords. */
+/* The template has a session with several event providers. Only one of them is registered; it is enabled with
+   keywords. */
 static void template_with_one_session_records(void **state)
 {
     (void)state;
@@ -208,16 +210,16 @@ static void template_with_one_session_records(void **state)
     struct trace_session s = session_of("tls");
     assert_int_equal(s.is.buffer_kb, 128);
     write_event(3, 0x4000, 1);
-    write_event(4, 0x4000, 2);  /* above the session's level */
-    write_event(3, 0x10000, 3); /* with none of its keywords */
+    write_event(4, 0x4000, 2);  /* the level is too high */
+    write_event(3, 0x10000, 3); /* no enabled keyword */
     stop("tls");
     assert_true(numbers_of(root, "tls.etl").bits == 2);
     trace_session_free(&s);
     memory_free(root);
 }
 
-/* A kernel session as Windows exports it, a session with level 0 (every level), counters, registry keys and API calls
-   of a program: what cannot run is named, and the rest is recorded. */
+/* The template has a kernel session, a session with level 0 (all levels), counters, registry keys, and API calls of a
+   program. If something cannot run, a message must name it, and the rest must be recorded. */
 static void template_with_all_kinds_records(void **state)
 {
     (void)state;
