@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Validates documents with the schemas that `openpla schema` prints, because these are the ones that users load. */
+/* Validates documents with the schemas that `openpla schema` prints, because users load these schemas. */
 #ifndef OPENPLA_TEST_SCHEMA_CHECK_H
 #define OPENPLA_TEST_SCHEMA_CHECK_H
 
@@ -15,7 +15,7 @@
 #include <libxml/xmlschemas.h>
 #include <string.h>
 
-/* Whether the error is const depends on libxml2's version. */
+/* In newer versions of libxml2, the error is const. */
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *schema_error;
 #else
@@ -33,7 +33,7 @@ static inline void schema_loud(void *context, schema_error e)
     print_error("line %d: %s", e->line, e->message);
 }
 
-/* Loads a schema; prints the reason and returns NULL if it is invalid. */
+/* Loads a schema. If it is invalid, prints the reason and returns NULL. */
 static inline xmlSchemaPtr schema_load(const char *name)
 {
     struct text_buffer b = {0};
@@ -51,7 +51,7 @@ static inline xmlSchemaPtr schema_load(const char *name)
     return schema;
 }
 
-/* Returns whether the document is valid; with `print`, prints the errors. */
+/* Returns whether the document is valid. If `print`, prints the errors. */
 static inline bool schema_accepts_document(xmlSchemaPtr schema, xmlDocPtr doc, bool print)
 {
     xmlSchemaValidCtxtPtr context = xmlSchemaNewValidCtxt(schema);
@@ -72,7 +72,7 @@ static inline bool schema_accepts(xmlSchemaPtr schema, const char *xml, bool pri
     return taken;
 }
 
-/* Asserts that a collector's document is valid by report.xsd. */
+/* Asserts that the document that a collector has written is valid for report.xsd. */
 static inline void assert_is_report(xmlDocPtr doc)
 {
     xmlSchemaPtr schema = schema_load("report.xsd");

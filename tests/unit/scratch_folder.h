@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A scratch folder for one test program, below the current folder, and the environment that the program sets. */
+/* A scratch folder for a test program, in the current folder. Also sets environment variables for the program. */
 #ifndef OPENPLA_SCRATCH_FOLDER_H
 #define OPENPLA_SCRATCH_FOLDER_H
 
@@ -45,7 +45,7 @@ static inline char *scratch_create(const char *test)
     return path;
 }
 
-/* Tear-down of a test or group whose set-up set *state with scratch_create. */
+/* The teardown function of a test or group. Its setup function must set *state to the result of scratch_create. */
 static inline int scratch_end(void **state)
 {
     scratch_remove(*state);
@@ -65,7 +65,7 @@ static inline void scratch_environment(const char *name, const char *value)
 #endif
 }
 
-/* Returns the whole content of a file as a string; fails the test if it cannot be read. */
+/* Returns the content of a file as a string. Fails the test if the file cannot be read. */
 static inline char *scratch_read(const char *path)
 {
     char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbolic links on the host OS, also under Wine, with the host OS's own ln; Windows has none. */
+/* Creates links on the host OS. Under Wine, uses the command ln of the host OS. Windows has no such command. */
 #ifndef OPENPLA_SCRATCH_LINK_H
 #define OPENPLA_SCRATCH_LINK_H
 
@@ -14,8 +14,8 @@
 #endif
 
 #ifdef _WIN32
-/* Runs a command with the host OS's shell in `folder`, and frees it. Skips the test without such a shell. Wine does not
-   detect the exit of such a program, so the shell writes a file at the end. */
+/* Runs a command in `folder` with the shell of the host OS, and frees the string. If there is no shell, skips the test.
+   Wine does not detect that such a program has exited, so the shell creates a file at the end. */
 static inline void scratch_command(const char *folder, char *command)
 {
     char *line = text_format("sh -c \"%s && touch done\"", command), *done = path_join(folder, "done");
@@ -26,7 +26,7 @@ static inline void scratch_command(const char *folder, char *command)
     memory_free(command);
     if (!runs) {
         memory_free(done);
-        assert_false(os_is_wine()); /* Wine has the host OS's shell */
+        assert_false(os_is_wine()); /* under Wine, there must be a shell */
         print_message("skipped: no shell to create links\n");
         skip();
     }
@@ -41,8 +41,8 @@ static inline void scratch_command(const char *folder, char *command)
 }
 #endif
 
-/* Creates `name` in `folder` as a symbolic or hard link to `target`, which is relative to it and has '/' between
-   names. */
+/* Creates `name` in `folder` as a symbolic or hard link to `target`. This path is relative to `folder` and has '/'
+   between names. */
 static inline void scratch_link(const char *folder, const char *name, const char *target, bool hard)
 {
 #ifdef _WIN32

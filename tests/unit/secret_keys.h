@@ -9,7 +9,7 @@
 #include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
 
-/* The list is empty if the LSA stores the secrets. Free it with texts_free. */
+/* Lists the keys. If the LSA stores the secrets, the list is empty. Free it with texts_free. */
 static inline void list_secret_keys(struct texts *keys)
 {
     struct texts names = {0};

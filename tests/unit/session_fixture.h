@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session in a test's memory, and events whose payload identifies them. */
+/* A session in the memory of a test, and events that can be identified by their payload. */
 #ifndef OPENPLA_SESSION_FIXTURE_H
 #define OPENPLA_SESSION_FIXTURE_H
 
@@ -23,10 +23,11 @@
 enum {
     EVENT_PAYLOAD = 64,
     EVENT_BYTES = 0x50 + EVENT_PAYLOAD,
-    EVENT_FIRST = 0xC013, /* bytes 2 and 3 of an EVENT_HEADER of a 64-bit process */
+    EVENT_FIRST = 0xC013, /* bytes 2 and 3 of the EVENT_HEADER in a 64-bit process */
 };
 
-/* Returns a word of the payload of event `number` by `writer`: both numbers, and six words computed from them. */
+/* Returns word `i` of an event's payload, for i >= 2. It is computed from words 0 and 1, which are the numbers of the
+   writer and of the event. */
 static inline uint64_t event_word(uint64_t writer, uint64_t number, uint32_t i)
 {
     uint64_t x = (writer << 48 ^ number) + (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
@@ -57,7 +58,7 @@ static inline bool event_write(const struct session_buffers *b, struct session_w
     return true;
 }
 
-/* Determines the event's number, and returns whether its contents are correct. */
+/* Reads the numbers of the event's writer and of the event. Returns whether the event's contents are right. */
 static inline bool event_check(const uint8_t *at, uint32_t size, uint64_t *writer, uint64_t *number)
 {
     if (size != EVENT_BYTES || get_u16(at + 2) != EVENT_FIRST)
@@ -93,7 +94,7 @@ static inline void session_free_memory(struct memory_session *s)
     memory_free(s->memory);
 }
 
-/* The living processes, by slot. */
+/* Whether the process in each slot is alive. */
 static atomic_bool alive[SESSION_MOST_OWNERS + 1];
 
 static inline int all_owners_live(void **state)
@@ -119,7 +120,7 @@ static inline struct session_drain *fixture_drain(const struct session_buffers *
     return d;
 }
 
-/* A sink that counts events and fails on wrong ones. */
+/* A sink that counts events, and fails if an event is wrong. */
 enum { TALLY_BUFFERS = 65536, TALLY_WRITERS = 64 };
 struct tally_buffer {
     uint64_t number;
@@ -181,9 +182,9 @@ static inline int tally_by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Checks that the buffers of each processor are in order of time, by their numbers. A writer reads the cycle counter
-   with rdtsc, which the processor can execute before the preceding load of the buffer's word. Therefore events of two
-   threads in one stream can be out of order by less than a microsecond. */
+/* Checks that in the order of their numbers, the buffers of each processor are also in the order of time. A writer
+   reads the cycle counter with rdtsc, which the processor can execute before the preceding load of the buffer's word.
+   Therefore events of two threads in one stream can be out of order by less than a microsecond. */
 static inline void tally_check_order(struct tally *t)
 {
     enum { SLACK = 10 }; /* 1 us, in units of 100 ns */
@@ -194,7 +195,7 @@ static inline void tally_check_order(struct tally *t)
     }
 }
 
-/* Returns whether each number below `next` arrived once, for each writer. */
+/* Returns whether the sink got each number below `next` of each writer once. */
 static inline bool tally_is_complete(const struct tally *t)
 {
     for (uint32_t i = 0; i < TALLY_WRITERS; i++) {
@@ -209,7 +210,7 @@ static inline bool tally_is_complete(const struct tally *t)
     return true;
 }
 
-/* Returns whether the buffer with this number arrived. */
+/* Returns whether the sink got the buffer with this number. */
 static inline bool tally_has_buffer(void *context, uint64_t number)
 {
     const struct tally *t = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks a part of a test program that cannot run here: prints the reason, and the other parts run. If those pass, the
-   program exits as skipped (77), which tests/expected-skips.txt must list. */
+/* A test program may have parts that cannot run here. It prints the reason and runs the other parts. If those pass, it
+   exits with 77 (skipped), and tests/expected-skips.txt must list the program. */
 #ifndef OPENPLA_SKIPPED_H
 #define OPENPLA_SKIPPED_H
 
@@ -15,7 +15,7 @@ static inline void skipped(const char *why)
     skipped_parts++;
 }
 
-/* Returns the result for main. */
+/* Returns the exit code for main. */
 static inline int skipped_result(int failed)
 {
     return failed ? failed : skipped_parts ? 77 : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Implements pthread_clockjoin_np, which the thread sanitizer does not recognize, with pthread_timedjoin_np, which it
-   does; otherwise it would treat joined threads as running. Linked with --wrap. */
+/* Implements pthread_clockjoin_np with pthread_timedjoin_np. The thread sanitizer recognizes only the second function;
+   without this file, it would treat joined threads as running. Linked with --wrap. */
 #include <pthread.h>
 #include <time.h>
 
