@@ -26,7 +26,7 @@ static int teardown(void **state)
 }
 
 /* Returns 22 November, 10:20:30.004 local time, as UTC: the log's rows contain local times. */
-static int64_t alert_time(void)
+static int64_t example_time(void)
 {
     const struct calendar_time t = {2026, 11, 22, 0, 0, 10, 20, 30, 4};
     int64_t local = clock_from_calendar(&t);
@@ -35,7 +35,7 @@ static int64_t alert_time(void)
 
 static void add(struct alert_log *log, const char *value, const char *message)
 {
-    const struct alert_row row = {.utc = alert_time(),
+    const struct alert_row row = {.utc = example_time(),
                                   .counter = "\\Memory\\Free",
                                   .value = value,
                                   .comparison = '>',
@@ -181,7 +181,7 @@ static void out_of_memory_loses_only_rows(void **state)
         memory_fail_at(n);
         HRESULT hr = alert_log_create(path, base, true, &log);
         if (SUCCEEDED(hr)) {
-            const struct alert_row row = {alert_time(), "\\Memory\\Free", "1", "1", "alert", "m", '>'};
+            const struct alert_row row = {example_time(), "\\Memory\\Free", "1", "1", "alert", "m", '>'};
             hr = alert_log_add(log, &row);
             assert_true(hr == S_OK || (hr == E_OUTOFMEMORY && alert_log_dropped(log) == 1));
             HRESULT written = alert_log_write(log);
