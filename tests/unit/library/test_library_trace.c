@@ -13,7 +13,8 @@ enum { EVENTS = 5 };
 
 static char *folder, *path;
 
-/* A header and five events of an unknown event provider, a second apart, with four bytes of data each. */
+/* Writes a trace with a header and five events of an unknown event provider, one second apart, with four bytes of data
+   each. */
 static int make_trace(void **state)
 {
     const struct etl_log log = {.buffer_size = 4096,

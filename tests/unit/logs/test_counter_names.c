@@ -180,7 +180,7 @@ static void english_names_are_unchanged(void **state)
     counter_names_free(n);
 }
 
-/* Otherwise a rule would evaluate the wrong counter. */
+/* If an ambiguous name were translated, a rule could evaluate the wrong counter. */
 static void ambiguous_name_is_unchanged(void **state)
 {
     struct counter_names *n = built_in();

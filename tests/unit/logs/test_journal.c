@@ -54,7 +54,7 @@ static void events_are_read_as_written(void **state)
     journal_reader_close(r);
 }
 
-/* Lines from a killed writer, a later version or an editor must not hide other events. */
+/* Lines from a killed writer, a newer version or an editor must not hide other events. */
 static void invalid_lines_hide_no_events(void **state)
 {
     static const char *const lines =
@@ -168,8 +168,8 @@ static void append_many(void *id)
             abort();
 }
 
-/* Host processes exit at the same time: their events must not overlap, and a reader must find them in the order of
-   their times, even if a writer had to wait for the others. */
+/* If host processes exit at the same time, their events must not overlap. A reader must find them in the order of their
+   times, even if a writer had to wait for the others. */
 static void concurrent_writers_do_not_overlap(void **state)
 {
     uint32_t ids[4] = {1, 2, 3, 4};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary logs from other writers: whole objects with a name table and a summary, from a 32-bit system; a second catalog
-   after the first; items of the wrong type. The test builds the records byte by byte. */
+/* These tests read binary logs as other writers create them. Such a log can have whole objects with a name table and a
+   summary, from a 32-bit system, a second catalog after the first or items of the wrong type. The tests build the
+   records byte by byte. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -362,8 +363,8 @@ static void a_corrupt_object_is_missing(void **state)
     log_reader_close(reader);
 }
 
-/* Another program appended other counters: a second catalog with another GUID. The samples of each part are read with
-   the names from their own catalog, in any reading order. */
+/* If another program appends other counters, it adds a second catalog with another GUID. The samples of each part are
+   read with the names from their own catalog, in any reading order. */
 static void a_second_catalog_adds_counters(void **state)
 {
     static struct buffer b;

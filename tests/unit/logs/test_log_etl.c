@@ -328,7 +328,7 @@ static void buffers_of_processors_are_read_in_the_order_of_time(void **state)
     size_t size;
     assert_int_equal(file_load(PATH, 1 << 20, &data, &size), S_OK);
     for (size_t at = SMALL + head_at(1, SMALL).used; at < 2 * SMALL; at++)
-        assert_int_equal((uint8_t)data[at], 0xFF); /* none of the session's uninitialized memory */
+        assert_int_equal((uint8_t)data[at], 0xFF); /* no uninitialized memory of the session */
     memory_free(data);
 }
 

@@ -364,7 +364,7 @@ static void flatbuffers_refer_to_what_they_contain(void **state)
     flat_free(&f);
 }
 
-/* More samples than fit into memory: blocks in a temporary file. */
+/* If there are more samples than fit into memory, blocks of them are in a temporary file. */
 static void columns_of_long_logs_are_complete(void **state)
 {
     static const uint8_t words[] = {1, 2, 1};

@@ -386,7 +386,7 @@ static void a_ring_of_buffers_survives_any_failed_write(void **state)
             unsigned taken[RING_BUFFERS];
             const unsigned count = run_ring(taken);
             assert_true(fault == FOR_GOOD || failing <= 2 || count >= RING_BUFFERS - 1);
-            if (failing > 2) /* otherwise there is no file */
+            if (failing > 2) /* in the first two cases, the file does not exist */
                 check_ring(taken, count);
         }
         assert_true(failing > RING_BUFFERS);

@@ -270,7 +270,7 @@ static void reading_creates_nothing(void **state)
     char *name = sql_name(d, "PWD=cret", "nothing"), *made = sql_name(d, "", "made");
     expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData");
     assert_null(strstr(error_text((HRESULT)PDH_SQL_EXEC_DIRECT_FAILED), "cret"));
-    expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData"); /* nor was the table created */
+    expect_failure(name, (HRESULT)PDH_SQL_EXEC_DIRECT_FAILED, "table CounterData"); /* the table was not created */
     write_log(made);
     expect_failure(name, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
                    "!nothing: the database has no log set with this name");
