@@ -184,7 +184,7 @@ static void put_and_get(struct object *o, const struct property *p)
 {
     struct value v, back;
     value_for(p, &v);
-    if (!strcmp(p->name, "Name")) { /* names must differ per collector */
+    if (!strcmp(p->name, "Name")) { /* each collector needs a different name */
         memory_free(v.text);
         v.text = text_format("name of %s", o->class->name);
     }

@@ -372,7 +372,8 @@ static void parts_of_a_value_are_joined(void **state)
     object_release(set);
 }
 
-/* MS-PLA 3.2.4.10 defines the element names of both lists. Sets that were stored by older versions have other names. */
+/* MS-PLA 3.2.4.10 defines the element names of both lists. Sets that older versions stored contain other element
+   names. */
 static void lists_of_apis_have_their_elements(void **state)
 {
     (void)state;

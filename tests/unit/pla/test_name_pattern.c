@@ -40,7 +40,7 @@ static void every_letter_has_its_value(void **state)
         expands(&sunday, cases[i][0], cases[i][1]);
 }
 
-/* The documentation writes some letters of patterns in the other case. Patterns copied from it must work. */
+/* In the documentation, some letters of patterns have the opposite case. Patterns copied from it must work. */
 static void letters_of_the_documentation_in_both_cases(void **state)
 {
     (void)state;

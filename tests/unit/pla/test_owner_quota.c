@@ -104,7 +104,7 @@ static void sets_of_other_programs_are_counted(void **state)
     assert_int_equal(save("PC\\carl", "c4"), NOT_ANY);
     assert_int_equal(store_delete(&caller_self, "Service", "c0"), S_OK);
     assert_int_equal(store_delete(&caller_self, "Service", "c1"), S_OK);
-    assert_int_equal(save(NULL, "c2"), S_OK); /* such a program changes a set, which keeps its owner */
+    assert_int_equal(save(NULL, "c2"), S_OK); /* without a server; the set keeps its owner */
     assert_int_equal(save("PC\\carl", "c4"), S_OK);
     assert_int_equal(save("PC\\carl", "own"), S_OK); /* this account becomes the owner of a set without one */
     assert_int_equal(save("PC\\carl", "c5"), NOT_ANY);

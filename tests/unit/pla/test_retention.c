@@ -314,7 +314,8 @@ static void invalid_list_entries_are_ignored(void **state)
     assert_false(run_files_have(&files, "half") || run_files_have(&files, "half\x18"));
     run_files_free(&files);
     held_folder_close(f);
-    /* A file that exists already does not belong to the run, and a name must not become two lines. */
+    /* A file that existed before the run does not belong to it. A name with a line break must not become two lines of
+       the list. */
     put(root, "run1/mine.txt", "mine");
     char *run1 = path_join(root, "run1"), *mine = path_join(run1, "mine.txt"),
          *lines = path_join(run1, "x\nfile mine.txt"), *loose = path_join(root, "loose.csv");
@@ -353,7 +354,7 @@ static void mark_in_use_is_waited_for_only_once(void **state)
     assert_true(tries > 3);
     before = tries;
     assert_int_equal(run_files_add(root, run1, log1, false), held);
-    assert_true(tries - before <= 2); /* one attempt can be two calls of the host OS */
+    assert_true(tries - before <= 2); /* one attempt can need two calls of the host OS */
     assert_int_equal(run_files_add(root, run2, log2, false), S_OK);
     file_observe(NULL, NULL);
     file_close(holder);

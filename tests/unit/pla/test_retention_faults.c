@@ -51,7 +51,7 @@ static void assert_nothing_lost(const char *folder)
 }
 
 /* Returns the next operation to fail. In native runs, each operation fails in turn. Under Wine, tests take much longer,
-   so the steps become larger and larger. */
+   so more and more operations are skipped between two tested ones. */
 static uint64_t next_of(uint64_t n)
 {
 #ifdef _WIN32
@@ -79,8 +79,9 @@ static void assert_next_pass_completes(void)
     assert_false(entry_exists("run1", "~run1.cab.tmp"));
 }
 
-/* A single file operation fails, all operations from a certain one fail, the disk becomes full, or memory runs out. The
-   steps between the tested operations become larger; in native runs, killed_while_packing tests each operation. */
+/* A single file operation fails, all operations from a certain one fail, the disk becomes full, or memory runs out. To
+   save time, this test skips more and more operations between two tested ones. In native runs, killed_while_packing
+   tests each operation. */
 static void next_pass_completes_after_any_failure(void **state)
 {
     (void)state;

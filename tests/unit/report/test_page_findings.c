@@ -53,7 +53,7 @@ static void test_warnings_of_all_tables_are_numbered_by_severity(void **state)
                                 WARNING("img='critical'") WARNING("") WARNING("img='info'") WARNING("img='RED'"))),
                      S_OK);
     page_findings_settle(&f, 12, &omitted);
-    static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* rules may write a severity in any case, or none */
+    static const size_t wanted[] = {4, 7, 1, 2, 5, 6, 3}; /* severities can be in any case, or missing */
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(page_findings_number(&f, i), wanted[i]);
     assert_int_equal(page_findings_number(&f, 7), 8); /* this warning was skipped */

@@ -6,7 +6,7 @@
 #include "engine/report/page.h"
 #include "tests/unit/scratch_folder.h"
 
-#define TRIED  200 /* each of these attempts may take as long as a page */
+#define TRIED  200 /* each attempt may take as long as the creation of a page */
 #define XSL    "<xsl:stylesheet xmlns:xsl='http://www.w3.org/1999/XSL/Transform' version='1.0'>"
 #define FIRSTS 400
 

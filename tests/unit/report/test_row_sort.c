@@ -55,7 +55,7 @@ static void records_are_sorted(void **state)
     for (size_t m = 0; m < sizeof memories / sizeof *memories; m++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             if (memories[m] == 1 && counts[c] > 1000)
-                continue; /* would create a file section for each record */
+                continue; /* the test would create a section of the file for each record */
             struct row_sort *s = row_sort_create(memories[m]);
             assert_non_null(s);
             for (unsigned i = 0; i < counts[c]; i++)

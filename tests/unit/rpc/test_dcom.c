@@ -220,7 +220,7 @@ static void the_table_has_every_method(void **state)
     assert_int_equal(remote_type_count(), 18);
     for (size_t i = 0; i < remote_type_count(); i++)
         slots += remote_type_at(i)->count;
-    assert_int_equal(slots, 435); /* 310, and the ones that five interfaces inherit */
+    assert_int_equal(slots, 435); /* 310 methods, and those that five interfaces inherit */
     assert_non_null(set);
     assert_ptr_equal(remote_type_find(&set->iid), set);
     assert_null(remote_method_of(set, 6));

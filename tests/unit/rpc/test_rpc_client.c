@@ -162,7 +162,7 @@ static void calls_by_name_return_values_and_error_messages(void **state)
     assert_non_null(strstr(error_text(unknown), "'Nothing'"));
     orpc_answer_free(&answer);
     orpc_object_release(o);
-    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* the release, another call, kept it */
+    assert_non_null(strstr(error_text(unknown), "'Nothing'")); /* the release did not change this text */
     orpc_peer_release(p);
     expect_nothing_left();
 }
@@ -417,7 +417,7 @@ static void a_call_whose_answer_is_lost_is_not_repeated(void **state)
     orpc_object_release(child);
     assert_int_equal(made_up_objects(), 1);
     HRESULT hr = S_OK;
-    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* repeats if the reply that was lost was for a ping */
+    for (int i = 0; i < 100 && SUCCEEDED(hr); i++) { /* repeats if the lost reply was for a ping */
         relay.lose_answer = true;
         hr = create_child(o, &child);
         orpc_object_release(child);

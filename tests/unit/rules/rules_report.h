@@ -17,7 +17,7 @@ struct ruled {
 static inline void rules_write_file(const char *folder, const char *name, const char *text)
 {
     char *path = path_join(folder, name);
-    struct file *f; /* is not flushed to the disk, which would take most of the time */
+    struct file *f; /* never flushed to the disk, because flushes would take most of the time */
     assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
     assert_int_equal(file_write(f, text, strlen(text)), S_OK);
     file_close(f);

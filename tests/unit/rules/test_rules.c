@@ -160,7 +160,7 @@ static void deleted_nodes_are_removed(void **state)
     assert_has_not(&r, "<Data name=\"mean\">");
     assert_has_not(&r, "physicalDisk");
     assert_has_not(&r, "<Item");
-    assert_has_not(&r, "unreached"); /* the element to which this would be added is deleted */
+    assert_has_not(&r, "unreached"); /* the step's node was deleted, so Insert was skipped */
     ruled_free(&r);
     run(&r, state, REPORT, RULE(STEP("", DO("<Delete select='/Report'/>"))));
     assert_message(&r.outcome.errors, "selects the report itself");

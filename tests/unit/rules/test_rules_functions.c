@@ -58,8 +58,8 @@ static void invalid_calls_are_reported(void **state)
     }
 }
 
-/* To search 2 MB in 4 MB, 4 * 10^12 comparisons are needed, which takes hours. The search must be stopped, and the next
-   step must run. */
+/* A search for a string of 2 MB in one of 4 MB would need 4 * 10^12 comparisons, which would take hours. The search
+   must be stopped, and the next step must run. */
 static void runaway_search_is_stopped(void **state)
 {
     enum { LENGTH = 4 << 20 };

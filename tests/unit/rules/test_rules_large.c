@@ -169,8 +169,8 @@ static void lists_are_compared_by_hashing(void **state)
     text_buffer_free(&b);
 }
 
-/* A stop callback, like that of the console, which is called often. It stops at the 2,000th call after the first rule,
-   in the middle of the slow expression. */
+/* A stop callback, like that of the console. It is called often, and stops at the 2,000th call after the first rule, in
+   the middle of the slow expression. */
 struct stopping {
     const struct rules_outcome *outcome; /* NULL: stops immediately */
     unsigned asked;

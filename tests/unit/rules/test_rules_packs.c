@@ -110,7 +110,8 @@ static const struct {
     {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1207618048", "1207618048"), RULES_NOTHING, ""},
     {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1211812352", "1211812352"), RULES_WARNING,
      "memory of a grew by 101 MB"},
-    /* The mean shows that the number increased only at the beginning or the end, or it decreased again at the end. */
+    /* The number increased only at the beginning or only at the end, as the mean shows, or it decreased again at the
+       end. */
     {"Performance", GROWN("Handle Count", "1000", "1900", "2001", "2000"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1100", "2001", "2000"), RULES_NOTHING, ""},
     {"Performance", GROWN("Handle Count", "1000", "1500", "2000", "1500"), RULES_NOTHING, ""},

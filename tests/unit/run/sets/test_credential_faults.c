@@ -180,7 +180,7 @@ static void each_operation_on_files_fails(void **state)
                 if (FAILED(hr))
                     assert_has_its_passwords(act, set);
                 failed += FAILED(hr);
-                /* If only the last step fails, the flush of the folder, the new set exists. */
+                /* The last step flushes the folder. If only this step fails, the new set exists. */
                 const bool lasting = kinds[k].kind == FAULT_LASTING;
                 assert_one_of_two(act, hr, f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER,
                                   lasting || (f.met && f.operation == FILE_OPERATION_DELETE), what);

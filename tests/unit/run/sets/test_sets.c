@@ -826,7 +826,7 @@ static void events_name_the_caller(void **state)
     memory_free(own);
 }
 
-/* A program that shows the statuses of many sets must not wait for each writer of the store. */
+/* A program that shows the statuses of many sets must not wait for writers of the store. */
 static void status_waits_for_no_writer(void **state)
 {
     struct object *set = new_set();

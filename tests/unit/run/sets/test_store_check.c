@@ -270,7 +270,7 @@ static void orphaned_passwords_are_deleted(void **state)
     put_secret(KEY("2"), 4000);
     put_secret(KEY("3"), 4000);
     put_secret(KEY("4"), 601);
-    put_secret(young, 300); /* a commit may be going to write its definition */
+    put_secret(young, 300); /* a commit may not have written its definition yet */
     assert_int_equal(orphans(false), 2);
     assert_true(has_secret(KEY("3")));
     assert_int_equal(orphans(true), 2);
