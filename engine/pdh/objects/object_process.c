@@ -48,7 +48,7 @@
     COUNTER("Working Set Peak", PERF_COUNTER_LARGE_RAWCOUNT, 178, -5, SUM, "resident_peak",                            \
             "The largest working set so far, in bytes.")                                                               \
     COUNTER("Working Set", PERF_COUNTER_LARGE_RAWCOUNT, 180, -5, SUM, "resident",                                      \
-            "The part of the process' memory that is in physical memory, in bytes, including shared pages.")           \
+            "The part of the process's memory that is in physical memory, in bytes, including shared pages.")          \
     COUNTER("Page File Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 184, -6, SUM, "private",                                   \
             "Memory that the process has touched and does not share, in memory or in the paging space, in bytes. "     \
             "Same as Private Bytes.")                                                                                  \
@@ -109,7 +109,7 @@
     COUNTER("Priority Current", PERF_COUNTER_RAWCOUNT, 694, 0, NO_TOTAL, "priority",                                   \
             "Current priority of the thread, 1 to 31. Not available for _Total.")                                      \
     COUNTER("Priority Base", PERF_COUNTER_RAWCOUNT, 682, 0, NO_TOTAL, "base_priority",                                 \
-            "Base priority of the thread, from its process' priority class and its own priority, 1 to 31. Not "        \
+            "Base priority of the thread, from its process's priority class and its own priority, 1 to 31. Not "       \
             "available for _Total.")                                                                                   \
     COUNTER("Thread State", PERF_COUNTER_RAWCOUNT, 46, 0, NO_TOTAL, "state",                                           \
             "State of the thread: 2 running or ready, 4 terminated, 5 waiting. Not available for _Total.")             \
@@ -146,7 +146,7 @@ static void read_format(struct process_state *s)
     registry_close(key);
 }
 
-/* Writes the process' name as the objects show it, truncated if the buffer is too small. */
+/* Writes the process's name as the objects show it, truncated if the buffer is too small. */
 static size_t show_name(const struct process_state *s, const struct process_entry *e, char *out, size_t room)
 {
     const int length = s->with_id ? snprintf(out, room, "%.*s_%u", (int)room - 16, e->name, (unsigned)e->id)

@@ -376,7 +376,7 @@ static size_t lasting_name(const char *name, size_t length)
     return length;
 }
 
-/* Copies the process' name if it has changed. */
+/* Copies the process's name if it has changed. */
 static HRESULT take_name(struct followed *f, const struct process_stat *stat)
 {
     size_t length = lasting_name(stat->name, stat->name_length);

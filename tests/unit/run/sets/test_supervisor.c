@@ -237,8 +237,7 @@ static int end_ahead(void **state)
     return rc;
 }
 
-/* If many sets start in the same second, they would lose their first samples if processes were created only then.
-   Before the start time, no run may be visible. */
+/* Sets that start in the same second must not lose their first samples. Before that, no run may be visible. */
 static void host_process_exists_before_the_start_time(void **state)
 {
     (void)state;
@@ -418,8 +417,7 @@ static void clock_changes_skip_or_repeat_no_start(void **state)
     memory_free(root);
 }
 
-/* If a set host process is killed, this must not count as a successful run. The set must be started again if its user
-   has requested this. */
+/* A killed set host process must not count as a successful run. If requested, the set must be started again. */
 static void killed_host_is_reported(void **state)
 {
     (void)state;
@@ -499,8 +497,7 @@ static void interrupted_runs_are_restarted_on_request(void **state)
     memory_free(root);
 }
 
-/* When a schedule expires, its run continues, which may surprise users (behaviour 15). A set can request that the run
-   is stopped. */
+/* When a schedule expires, its run must continue unless the set requests a stop (behaviour 15). */
 static void expiry_stops_a_run_on_request(void **state)
 {
     (void)state;
@@ -695,8 +692,7 @@ static void definition_being_written_is_read_completely(void **state)
     memory_free(root);
 }
 
-/* Like many Windows programs, this writer opens its file so that it cannot be moved. When it exits, no change is
-   reported. */
+/* Like many Windows programs, this writer locks its file. When it exits, no change is reported. */
 static void definition_locked_by_its_writer_is_read_after_release(void **state)
 {
     (void)state;
@@ -749,8 +745,7 @@ static void checks_become_rarer_while_nothing_changes(void **state)
 }
 
 #ifndef _WIN32
-/* If a user can write to the store's folder, a set of that user must not run as the service. The set must be reported
-   with its name. */
+/* A user who can write to the store's folder must not run a set as the service. Its name must be reported. */
 static void foreign_set_is_reported(void **state)
 {
     (void)state;
