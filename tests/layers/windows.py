@@ -63,7 +63,7 @@ def table(top, rows):
     out, topic = [], None
     for file, function, of, why, how in rows:
         if of != topic:
-            out += ["", f"### {of}", "", "| place | lines | behaviour on Windows, and the reason | test coverage |", "|---|---|---|---|"]
+            out += ["", f"### {of}", "", "| place | lines | on Windows, and why | tests |", "|---|---|---|---|"]
             topic = of
         out.append(f"| `{file}` {function} | {sizes[file, function]} | {why} | {how} |")
     return "\n".join(out) + "\n"
