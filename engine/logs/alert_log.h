@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the alert log: a comma-separated file in UTF-8 with a byte order mark. Each alert is a row. Every cell is
    quoted. Quotation marks in a cell are doubled, and control characters become spaces. Rows end with CR LF. The file is
-   open only while rows are written. Therefore the next segment or run can append to it, and other programs can move
-   it. */
+   open only while rows are written. Therefore the next segment or run can append to the file, and other programs can
+   move the file. */
 #ifndef OPENPLA_ALERT_LOG_H
 #define OPENPLA_ALERT_LOG_H
 

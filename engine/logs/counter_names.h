@@ -7,8 +7,8 @@
 #include "engine/base/text.h"
 #include "engine/logs/log.h"
 
-/* The names of the log's computer, and the built-in table (names/counter_names.def). The computer's names take
-   precedence. */
+/* The names of the log's computer, and the built-in table (names/counter_names.def). If both have a name, the
+   computer's list takes precedence. */
 struct counter_names;
 
 /* Creates the names from `files` and the built-in table. If `files` is NULL or empty, only the table is used. The files
@@ -31,8 +31,8 @@ struct english_name {
    E_OUTOFMEMORY. */
 HRESULT counter_names_find(const struct counter_names *n, const char *object, const char *counter,
                            struct english_name *out);
-/* Returns the path with English names, from memory_alloc. S_FALSE and NULL: its names are English or unknown, or it is
-   not a path. */
+/* Returns the path with English names, from memory_alloc. S_FALSE and NULL: the names in the path are English or
+   unknown, or `path` is not a counter path. */
 HRESULT counter_names_path(const struct counter_names *n, const char *path, char **out);
 
 /* ---- how many names in a log were recognized ---- */

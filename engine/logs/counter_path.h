@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses and formats counter paths, \\Computer\Object(Parent/Instance#Index)\Counter, in UTF-8. Also numbers instances
-   that have the same name. */
+/* Parses and formats counter paths, \\Computer\Object(Parent/Instance#Index)\Counter, in UTF-8. This header also has
+   functions that give numbers to instances with the same name. */
 #ifndef OPENPLA_COUNTER_PATH_H
 #define OPENPLA_COUNTER_PATH_H
 

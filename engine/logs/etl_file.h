@@ -44,14 +44,14 @@ HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
 /* Opens a file that consists of whole buffers of a session (etl_file_add_buffer), to append to it. Removes the remains
    of a crash: a partial buffer, or a buffer without events. max_buffers: the size of the ring that etl_file_make_ring
-   created; 0: not a ring. `holds` may be NULL. Errors: those of file_open and etl_file_continue, except that a file
-   without events is valid. */
+   created; 0: not a ring. `holds` may be NULL. Fails with the errors of file_open and etl_file_continue. A file without
+   events is not an error. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
 /* Adds the events in order: all of them or, on failure, none. If the disk is full, this function fails. etl_file_flush
-   never fails for this reason, because a buffer's place in the file is reserved before its first event. `utc`: FILETIME
-   of the newest event. E_INVALIDARG: an event is longer than etl_buffer_max_event. */
+   never fails for this reason, because a buffer's place in the file is reserved before its first event. `utc` is the
+   FILETIME of the newest event. E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
 /* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
    buffer as stored in the session, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These
@@ -80,8 +80,8 @@ void etl_file_end(struct etl_file *e, int64_t utc);
 uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
 /* Flushes and closes the file and frees e, even on failure. NULL is allowed. */
 HRESULT etl_file_close(struct etl_file *e);
-/* Only closes the file. Does not use other members of *e. They may be inconsistent, because another function may have
-   been interrupted while it changed them. */
+/* Only closes the file. Uses no member of *e except the file, because a function may have been interrupted while it
+   changed the other members. */
 void etl_file_cut_off(struct etl_file *e);
 /* Closes the file and frees e without writing. NULL is allowed. */
 void etl_file_abandon(struct etl_file *e);
@@ -111,10 +111,11 @@ HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
 /* Makes the reader ignore a partial last buffer until it is complete, for a file that is still being written. Call it
    before reading the first event. Fails with E_OUTOFMEMORY. */
 HRESULT etl_reader_follow(struct etl_reader *r);
-/* Continues with the buffers that were added to the file since its last buffer was read. Does not detect buffers with
-   which a circular log has overwritten older buffers. S_FALSE: no new buffers. */
+/* Continues with the buffers that were added to the file since its last buffer was read. If a circular log has
+   overwritten old buffers with new ones, this function does not detect the new buffers. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
-void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* both in bytes of the file */
+void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* *done and *total are in bytes
+                                                                                           of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */
 
 #endif

@@ -94,8 +94,8 @@ struct etl_record {
     uint32_t instance, parent_instance;
 };
 
-/* Returns the event at *offset and advances *offset. Begin with *offset set to ETL_BUFFER_HEAD. False at the end, or if
-   no valid event follows within `used`. *event points into buffer. */
+/* Returns the event at *offset and advances *offset. Before the first call, the caller sets *offset to ETL_BUFFER_HEAD.
+   False at the end, or if no valid event follows within `used`. *event points into buffer. */
 bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, const uint8_t **event, uint32_t *size);
 /* Returns the length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its
    header. */
@@ -129,8 +129,8 @@ bool etl_text_length(const uint8_t *at, size_t room, size_t *units);
 
 /* ---- the time zone of a log: TIME_ZONE_INFORMATION, and conversion of its local times ---- */
 /* The time of a change between standard and daylight time. If `year` is 0, the change is every year: `day` 1 to 4 is
-   the first to fourth `weekday` (0 = Sunday) of the month, and 5 is the last one. Otherwise it is on one date in
-   `year`. month 0: the zone has no such change. */
+   the first to fourth `weekday` (0 = Sunday) of the month, and 5 is the last one. If `year` is not 0, the change is on
+   a single date: `day` of `month` in `year`. If `month` is 0, the zone has no such change. */
 struct zone_change {
     uint16_t year, month, weekday, day, hour, minute, second, millisecond;
 };

@@ -3,7 +3,8 @@
 
    A line contains the counters of one instance: `win_cpu,host=SRV1,instance=0,objectname=Processor
    Percent_User_Time=1.5 1614851499073000000`. Measurements, tags and fields have the names that telegraf's input
-   win_perf_counters gives them, so its dashboards show them. Names are in English if the counter has English names. */
+   win_perf_counters gives them, so dashboards for telegraf also show OpenPLA's data. Names are in English if the
+   counter has English names. */
 #ifndef OPENPLA_LINE_PROTOCOL_H
 #define OPENPLA_LINE_PROTOCOL_H
 
@@ -19,7 +20,8 @@ void line_add_tag(struct text_buffer *b, const char *name, const char *value);
 /* Adds the name of a counter's field: "Percent_Processor_Time", "Bytes_Received_persec". */
 void line_add_field(struct text_buffer *b, const struct log_counter *counter);
 
-/* Units of timestamps. The URL's parameter "precision" names them ns, u (v1) or us (v2), ms and s. */
+/* Units of timestamps. In the URL's parameter "precision", nanoseconds are "ns", microseconds "u" (v1) or "us" (v2),
+   milliseconds "ms", and seconds "s". */
 enum line_precision { LINE_NANOSECONDS, LINE_MICROSECONDS, LINE_MILLISECONDS, LINE_SECONDS };
 /* Adds the time since 1970. A FILETIME outside the range of 64-bit nanoseconds (1677 to 2262) becomes the nearest limit
    of the range. */
@@ -28,8 +30,8 @@ void line_add_time(struct text_buffer *b, int64_t utc, enum line_precision preci
 /* ---- samples of the same counters ---- */
 
 struct line_layout;
-/* Creates a layout for the counters and copies what it needs of them. Wildcard counters are not allowed. `tags`: more
-   tags for every line, as line_add_tag writes them; NULL: none. */
+/* Creates a layout for the counters. The layout copies all data that it needs from `counters`. Wildcard counters are
+   not allowed. `tags`: more tags for every line, as line_add_tag writes them; NULL: none. */
 HRESULT line_layout_create(const struct log_counter *counters, size_t count, const char *tags,
                            struct line_layout **out);
 /* Adds a sample's lines, each with its line feed. `cells` are in the order of the counters. Leaves out missing and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes little-endian integers in the bytes of binary logs, at any address, on any host OS. Also has a
-   growing buffer. */
+/* Reads and writes little-endian integers in the bytes of binary logs, at any address, on any host OS. This header also
+   defines a growing buffer. */
 #ifndef OPENPLA_LITTLE_ENDIAN_H
 #define OPENPLA_LITTLE_ENDIAN_H
 
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The numbers are copied as a whole. If they were written byte by byte, the compiler would join the bytes of two
-   adjacent numbers into one vector. That takes several times as long. */
+/* The numbers are copied as a whole. If the code wrote the numbers byte by byte, the compiler would join the bytes of
+   two adjacent numbers into one vector. That takes several times as long. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LITTLE_U16(value) __builtin_bswap16(value)
 #define LITTLE_U32(value) __builtin_bswap32(value)

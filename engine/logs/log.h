@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs of performance counters: one interface to write them and one to read them, implemented for each format. Both are
-   portable and work as streams: memory use does not depend on the length of the log. */
+/* Logs of performance counters: one interface to write them and one to read them, implemented for each format. The
+   writers and the readers are portable and work as streams: memory use does not depend on the length of the log. */
 #ifndef OPENPLA_LOG_H
 #define OPENPLA_LOG_H
 
@@ -133,8 +133,8 @@ struct log_format_traits {
     uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
     bool is_file;   /* false: a log set in a database, where nothing is replaced and all segments write to the same log
                        set */
-    bool appends;   /* a collector's LogAppend has an effect. It has none for text logs, as on Windows (behaviour 7),
-                       although log_options.append works for every format */
+    bool appends;   /* a collector's LogAppend has an effect on logs of this format. LogAppend has no effect on text
+                       logs, as on Windows (behaviour 7), although log_options.append works for every format */
     bool ring;      /* supports log_options.circular; a full log of another format starts a new file */
     bool wildcards; /* supports wildcard counters, so a log can contain instances that appear after its start; otherwise
                        the columns are fixed */
@@ -151,7 +151,7 @@ const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
 const struct log_format_traits *log_format_by_word(const char *word);
 const struct log_format_traits *log_format_by_extension(const char *extension); /* `extension`: ".blg" or "blg" */
 /* Finds the format for a word of logman's option -f. Does not find export formats. The word is a format's `word`. For a
-   format with `ring`, it can be followed by "circ", as in "bincirc"; this sets *circular. */
+   format with `ring`, "circ" can follow the word, as in "bincirc"; *circular is set if "circ" follows. */
 const struct log_format_traits *log_format_by_option(const char *word, bool *circular);
 enum log_format_use {
     LOG_FOR_SAMPLES, /* formats in which live samples are written */
@@ -218,14 +218,14 @@ HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *n
    every complete sample is returned, and log_reader_warnings describes the rest. Errors: failures to read the file, and
    out of memory. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
-/* Makes log_reader_next continue with the first sample at or after `utc`. This sample can be before the current one.
+/* Makes log_reader_next continue with the first sample at or after `utc`. `utc` can be before the current sample.
    INT64_MIN: the log's first sample. Assumes that a log's samples are in time order. */
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
 /* Returns the progress in bytes of the file, or in rows of the database. `total` is 0 if it is unknown. */
 void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);
-/* Returns the warnings about corrupt, truncated or unknown parts that were read so far: their position and what is
-   missing, without the file's name. After LOG_MAX_WARNINGS, the last warning states that further warnings are not
-   shown. */
+/* Returns the warnings so far. Each warning describes a part of the log that is corrupt, truncated or unknown: the
+   position of the part and what is missing, without the file's name. After LOG_MAX_WARNINGS, the last warning states
+   that further warnings are not shown. */
 enum { LOG_MAX_WARNINGS = 100 };
 const struct texts *log_reader_warnings(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */

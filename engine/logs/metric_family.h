@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/logs/metric_form.h"
 
-/* A family of metrics. Its samples are consecutive in the output. */
+/* A family of metrics. The output contains the samples of a family one after another. */
 struct metric_family {
     char *name; /* name as in samples, but without _sum and _count: "windows_system_context_switches_total" */
     char *help;
@@ -50,8 +50,8 @@ void metric_add_label(struct text_buffer *b, bool more, const char *name, const 
    numbers, because an instance number can move to another process. */
 void metric_add_instance(struct text_buffer *b, bool more, const char *instance, const struct log_raw *process,
                          const struct log_raw *thread);
-/* Returns whether an instance is the sum of other instances: "_Total", "0,_Total", "_Total/_Total". If it were
-   exported, a sum over the metric would count the other instances twice. */
+/* Returns whether an instance is the sum of other instances: "_Total", "0,_Total", "_Total/_Total". If such a total
+   were exported, a sum over all instances of the metric would count the other instances twice. */
 bool metric_is_total(const char *instance);
 /* Removes the index: "svchost#1" becomes "svchost". */
 void metric_cut_index(char *name);

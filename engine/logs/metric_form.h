@@ -53,8 +53,8 @@ bool metric_add_value(struct text_buffer *b, const struct metric_scale *scale, c
 void metric_add_number(struct text_buffer *b, double value);
 
 /* Returns the limit for metric_steady, in raw units; 0: the value is not a time. A time that is computed from two
-   clocks can decrease slightly. A decrease by less than the limit is treated as this effect, not as a restart of the
-   counter. */
+   clocks can decrease slightly. A decrease by less than the limit is attributed to the two clocks, not to a restart of
+   the counter. */
 int64_t metric_steady_limit(const struct metric_form *form);
 /* Returns the value to show after `last`: `last` if the value fell by less than `limit`, otherwise the value. */
 static inline int64_t metric_steady(int64_t last, int64_t value, int64_t limit)

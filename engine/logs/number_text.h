@@ -15,9 +15,9 @@ enum { NUMBER_TEXT_SIZE = 48 };
    locale: correctly rounded, exact ties to even, two digits of exponent or more, "-0", "inf", "-inf", "nan", "-nan". */
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE]);
 
-/* Writes the fewest significant digits, but at least `least`, from which a reader gets the same double, or the same
-   float if `is_float` is set. The text is that of C's "%.*g" with this number of digits. `least` is at most 15, or 6
-   for a float. */
+/* Writes as few significant digits as possible, but at least `least`. A reader gets the same double from these digits,
+   or the same float if `is_float` is set. The text is that of C's "%.*g" with this number of digits. `least` is at most
+   15, or 6 for a float. */
 size_t number_text_shortest(double value, int least, bool is_float, char text[NUMBER_TEXT_SIZE]);
 
 /* Reads digits with an optional sign, `point` and exponent from `at` on and ignores what follows. Returns the position

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses performance data blocks: PERF_DATA_BLOCK, PERF_OBJECT_TYPE, PERF_COUNTER_DEFINITION, PERF_INSTANCE_DEFINITION
    and PERF_COUNTER_BLOCK of winperf.h, which are the same in 32-bit and 64-bit programs. Every offset is checked;
-   nothing outside the given bytes is read. Also converts between the raw values of logs and those of PDH. */
+   nothing outside the given bytes is read. This header also has conversions between the raw values of logs and those of
+   PDH. */
 #ifndef OPENPLA_PERF_DATA_H
 #define OPENPLA_PERF_DATA_H
 
@@ -55,9 +56,11 @@ struct perf_instance {
 bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out);
 /* Reads the object at `bytes`. False: the object exceeds `size`. */
 bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out);
-/* Reads the counter definition at *offset and advances *offset. Begin with *offset set to object->definitions. */
+/* Reads the counter definition at *offset and advances *offset. Before the first call, the caller sets *offset to
+   object->definitions. */
 bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out);
-/* Reads the instance at *offset and its counters, and advances *offset. Begin with *offset set to object->values. */
+/* Reads the instance at *offset and its counters, and advances *offset. Before the first call, the caller sets *offset
+   to object->values. */
 bool perf_object_instance(const struct perf_object *object, size_t *offset, struct perf_instance *out);
 /* Returns the counter block of an object without instances. */
 bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);
@@ -73,8 +76,8 @@ int64_t perf_counter_time_base(const struct perf_times *times, const struct perf
 bool perf_counter_raw(const struct perf_times *times, const struct perf_object *object, const struct perf_counter *c,
                       const struct perf_counter *base, const uint8_t *block, size_t block_size, struct log_raw *out);
 
-/* Convert between raw values of logs and of PDH. Neither copies the time stamp, because a log stores one time for all
-   values of a sample. */
+/* Convert between raw values of logs and of PDH. These two functions do not copy the time stamp, because a log stores
+   one time for all values of a sample. */
 static inline struct log_raw log_raw_of(const PDH_RAW_COUNTER *raw)
 {
     return (struct log_raw){

@@ -9,7 +9,8 @@
 /* SQL:name!set            an ODBC data source by its name, which cannot contain '!'
    SQL:key=value;...!set   an ODBC connection string, which needs no data source (engine/logs/sql/odbc.h); as in ODBC, a
                            value with '!' or ';' is enclosed in braces, and a '}' in it is doubled
-   The log set is the rest after the '!', 1 to 1024 characters: the DisplayString of DisplayToID. */
+   The text after the '!' is the log set's name, 1 to 1024 characters. DisplayToID contains this name as its
+   DisplayString. */
 struct sql_source {
     char *connection; /* for odbc_connect: "DSN=name", or the attributes in the name */
     char *log_set;
@@ -19,7 +20,8 @@ struct sql_source {
 };
 
 bool sql_source_is(const char *name); /* returns whether the name begins with SQL:, in upper or lower case */
-/* Splits a name. E_INVALIDARG with an error message; E_OUTOFMEMORY. All members of *out are NULL after a failure. */
+/* Splits a name. Fails with E_INVALIDARG and an error message if the name is invalid, or with E_OUTOFMEMORY. All
+   members of *out are NULL after a failure. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
 /* Adds the secret attributes to the name `open` again. Free *name with memory_free_secret. E_INVALIDARG as for

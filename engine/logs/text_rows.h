@@ -57,8 +57,9 @@ struct text_cell {
     bool quoted, closed; /* closed: the cell is not quoted, or has its closing quote */
     bool doubled;        /* the text contains doubled quotes, which stand for one quote each */
 };
-/* Reads the cell at *at and moves *at past its separator. False: the row has ended. Start with *at at the row's
-   beginning; *at becomes NULL after the last cell. A row that ends with a separator has an empty last cell. */
+/* Reads the cell at *at and moves *at past its separator. False: the row has ended. Before the first call, the caller
+   sets *at to the row's beginning. *at becomes NULL after the last cell. A row that ends with a separator has an empty
+   last cell. */
 bool text_cell_next(const char **at, const char *end, char separator, struct text_cell *cell);
 
 /* The first cell of a header row. */
@@ -73,7 +74,7 @@ struct text_header {
 };
 /* Reads the header row's first cell. False: the row does not begin with PDH's tag. */
 bool text_header_read(const char *row, size_t length, struct text_header *out);
-/* Returns whether the text is the beginning of a header row that ends inside the tag. */
+/* Returns whether the text is the beginning of a header row and ends inside the row's tag, such as "(PDH-CS". */
 bool text_header_is_begun(const char *text, size_t length);
 
 enum text_time_order { TIME_MONTH_FIRST, TIME_DAY_FIRST }; /* order of month and day in dates with slashes */

@@ -2,8 +2,8 @@
 /* Writes performance logs in the binary format (.blg): PDH records in an .etl container (etl_file.c).
 
    A log that is written for weeks must be readable at any time. A crash or a full disk must not cost more than the
-   sample that is being written. The container guarantees this for events; this file guarantees it for records, which
-   can be longer than an event.
+   sample that is being written. The container (etl_file.c) gives both guarantees for events. This file gives them for
+   records, which can be longer than an event.
 
    Layout, as Windows 8 and later write it:
 
@@ -46,8 +46,8 @@
 
    The format does not define the following details; we decided:
    - A counter without a value is an ordinary item with its PDH_CSTATUS and the cell's raw values (zeros).
-   - An instance of a wildcard counter stores its MultiCount only if it is above 1. Otherwise the field is 0, as in
-     PDH's logs. Instances without a value are omitted.
+   - An instance of a wildcard counter stores its MultiCount only if MultiCount is above 1. The field of any other
+     instance is 0, as in PDH's logs. Instances without a value are omitted.
    - log_options.comment is not stored, because the format has no field for it.
    - Stamps are local FILETIMEs of whole milliseconds. The bias at the start applies to the whole file, so that stamps
      never go back and readers can convert them to UTC without ambiguity. The container's times are UTC.
@@ -155,9 +155,9 @@ static bool is_whole(const uint8_t *buffer)
     return used != 0 && offset == used;
 }
 
-/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. Such a file ends
-   inside the first buffer. Or it consists of the complete first buffer (and therefore has a readable header), at most
-   one more buffer, and zeros. */
+/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. This is possible in
+   two cases: the file ends inside the first buffer, or the file consists of the complete first buffer (and therefore
+   has a readable header), at most one more buffer, and zeros. */
 static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 {
     uint8_t *buffer = memory_alloc(BLG_BUFFER_SIZE);
@@ -179,7 +179,7 @@ static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
     return hr;
 }
 
-/* Checks an existing file. S_OK: the log can be continued. S_FALSE: it must be restarted. */
+/* Checks an existing file. S_OK: the log can be continued. S_FALSE: the caller must start the log again. */
 static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog, size_t counters, struct blg_old *out)
 {
     struct etl_reader *reader;
@@ -207,11 +207,12 @@ static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog
     return FAILED(hr) ? hr : begun ? S_FALSE : not_a_log(path);
 }
 
-/* Opens the log at `path` to append after its last complete sample. Its catalog must be identical to `catalog`. The
-   next flush removes what a crash left after that sample. S_FALSE: the file does not exist, or it ends before the end
-   of its catalog (it was never longer, or was truncated). The caller then restarts it, because it has no samples.
-   E_INVALIDARG: it has other counters, or is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not a log of this
-   format, or is corrupt in a way that a crash cannot cause. */
+/* Opens the log at `path` to append after its last complete sample. The file's catalog must be identical to `catalog`.
+   The next flush removes what a crash left after that sample. S_FALSE: the file does not exist, or the file ends before
+   the end of its catalog (it was never longer, or was truncated). The caller then starts the log again, because such a
+   file has no samples. E_INVALIDARG: the file's counters differ from those in `catalog`, or the log is circular.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the file is not a log of this format, or is corrupt in a way that a crash
+   cannot cause. */
 static HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
                             size_t counters, struct blg_old *out)
 {
@@ -314,8 +315,8 @@ static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t 
     return S_OK;
 }
 
-/* Builds log->head: the events of the names and the catalog. Their stamps are just before `stamp`, which is the stamp
-   of the first sample. */
+/* Builds log->head: the events of the names and the catalog. The stamps of these events are just before `stamp`, which
+   is the stamp of the first sample. */
 static HRESULT make_head(struct blg_log *log, int64_t stamp)
 {
     HRESULT hr = S_OK;
@@ -499,7 +500,8 @@ static HRESULT blg_close(struct log_writer *w)
     return hr;
 }
 
-/* Creates a unique GUID. It is not a secret, so it is derived from the time, the process and the path. */
+/* Creates a unique GUID. The GUID does not have to be secret, so this function computes the GUID from the time, the
+   process and the path. */
 static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t process)
 {
     char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,
@@ -645,8 +647,8 @@ static HRESULT continue_file(struct blg_log *log, const char *path, int64_t star
     return hr;
 }
 
-/* Adds a text counter. Its instance name includes the parent and the number, because the object stores it in that
-   form. */
+/* Adds a text counter. The instance name of the text counter includes the parent and the number, because the object
+   stores the name in that form. */
 static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *counter)
 {
     struct log_counter whole = *counter;

@@ -23,13 +23,14 @@ size_t blg_name_size(const char *name); /* bytes of a name or another text in th
 HRESULT blg_put_name(uint8_t *at, const char *name, size_t size);
 
 HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *counters, size_t count);
-/* Builds the names record of text counter number `place`. It contains the counter's names with their title indexes. */
+/* Builds the names record of text counter number `place`. The record contains the counter's names and the title index
+   of each name. */
 HRESULT blg_names_build(struct blg_bytes *names, const struct log_counter *counter, size_t place);
 
 /* ---- text counters ----
 
    In this format, only a whole object can contain a text; a single counter cannot. A text counter is therefore written
-   as an object with one counter. Its names get title indexes in the log's own name table. */
+   as an object with one counter. The names of a text counter get title indexes in the log's own name table. */
 bool blg_is_text(const struct log_counter *counter);
 /* Returns the size of the item for one cell, including its header; a multiple of 8. */
 size_t blg_text_size(const struct log_counter *counter, const struct log_cell *cell);
@@ -67,8 +68,9 @@ struct blg_columns {
     size_t instances_capacity;
 };
 
-/* Adds a counter and returns its index in *column. With `find`, an existing counter with the same names, type and time
-   base is used instead. The search begins at index *column, then continues from 0. */
+/* Adds a counter and returns its index in *column. If `find` is set and a counter with the same names, type and time
+   base exists, adds nothing and returns the index of that counter. The search for that counter begins at index *column,
+   then continues from 0. */
 HRESULT blg_columns_add(struct blg_columns *c, const struct log_counter *counter, bool find, size_t *column);
 /* Sets every cell to a missing value. */
 void blg_columns_clear(struct blg_columns *c);
@@ -79,8 +81,8 @@ void blg_columns_free(struct blg_columns *c);
 
 /* ---- whole objects ----
 
-   The items of a catalog entry `\Object(*)\*` are performance data blocks. Each counter that they define becomes a
-   counter of the log, with its name from the log's name table. */
+   The items of a catalog entry `\Object(*)\*` are performance data blocks. Each counter that these blocks define
+   becomes a counter of the log, with its name from the log's name table. */
 /* The name table, by title index. */
 struct blg_names {
     struct blg_name {

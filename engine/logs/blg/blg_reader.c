@@ -4,28 +4,28 @@
    1. Records (blg_records_*): joins the events of the container into records. The parts of a record must be consecutive
       and have the same type, stamp and instance GUID. If another record begins before the last part, the parts are
       dropped with a warning.
-      After a seek, and in a circular log after its catalog, reading can start inside a record. Missing first parts are
-      normal there and cause no warning (in_the_middle).
-   2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. It reads logs of
-      counters and logs of whole objects, with either pointer size.
+      After a seek, and in a circular log after its catalog, reading can start inside a record. A record whose first
+      parts are missing at such a position is normal and causes no warning (in_the_middle).
+   2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. This layer reads
+      logs of counters and logs of whole objects, both of 32-bit and of 64-bit writers.
 
-   In a truncated or partially overwritten file, the reader skips each of the following parts. It adds one warning with
-   the position of the part, except where noted:
+   In a truncated or partially overwritten file, the reader skips each of the following parts. For each skipped part the
+   reader adds one warning with the position of the part. Only the last kind causes no warning:
    - a record without its last parts
    - a sample with fewer items than the catalog has entries. (If a sample is complete and only one item is corrupt, only
      that item's counter has no value.)
-   - samples without their catalog, which another program may have removed. Without the catalog, their items cannot be
-     assigned to counters.
-   - the rest of a sample at the beginning of a ring (no warning)
+   - samples whose catalog is missing, for example because another program removed the catalog. Without the catalog, the
+     reader cannot assign the sample's items to counters.
+   - the rest of a sample at the beginning of a ring
 
    Opening fails only if the file has no catalog, if its first catalog is corrupt, or if other events precede its first
    record (an event trace).
 
    Sample times are local and are converted to UTC with the time zone in the file's header. In the hour that clocks show
-   twice, a time is taken as the first occurrence unless it would then be before the previous sample; in that case it is
-   the second occurrence. The format does not define the following details; we decided:
-   - If another program appended other counters, the file has a second catalog. Its counters are added after those of
-     the first catalog. Cells of counters that are not in the current catalog are missing values
+   twice, the reader takes a time as the first occurrence. If the first occurrence is before the previous sample, the
+   reader takes the second occurrence. The format does not define the following details; we decided:
+   - If another program appended other counters, the file has a second catalog. The counters of the second catalog are
+     added after those of the first catalog. Cells of counters that are not in the current catalog are missing values
      (PDH_CSTATUS_NO_COUNTER). A sample belongs to the catalog with the same instance GUID.
    - Each instance of a wildcard counter has the counter's status, and a MultiCount of 0 means 1.
    - If an item's kind does not match its catalog entry, its value is missing. */
@@ -42,7 +42,7 @@
 #include <string.h>
 
 enum { HEAD = BLG_PART_HEAD - BLG_EVENT_HEAD }; /* GUID, part number, part count */
-/* Events with a hook id below this describe the file itself. Every log has such events. */
+/* Events with a hook id below this number describe the file itself. Every log has events that describe the file. */
 enum { FIRST_KERNEL_HOOK = 0x0100 };
 
 static PRINTF_LIKE(3, 4) void blg_records_warn(const struct blg_records *r, uint64_t position, const char *format, ...)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packs single events into the buffers of a container. A call adds either all of its events or none. A new buffer is
-   first written with a header that counts no events. A full disk is detected at this point. The header that counts the
-   events is written after all earlier buffers are in the file. */
+   first written with a header that counts no events. If the disk is full, this first write fails. The header that
+   counts the events is written after all earlier buffers are in the file. */
 #include "engine/base/file.h"
 #include "engine/logs/etl/etl_container.h"
 
@@ -64,7 +64,7 @@ static HRESULT write_uncounted(struct etl_file *e, const struct etl_event *event
     return hr;
 }
 
-/* Writes the headers of the new buffers again. Now they count the events that write_uncounted has written. */
+/* Writes the headers of the new buffers again. The new headers count the events that write_uncounted has written. */
 static HRESULT count_written(struct etl_file *e, const struct etl_event *events, size_t count, uint64_t new_buffers)
 {
     HRESULT hr = S_OK;
@@ -82,9 +82,9 @@ static HRESULT count_written(struct etl_file *e, const struct etl_event *events,
     return hr;
 }
 
-/* Writes the new buffers first, because a full disk is detected at this point. Then writes the events that fit into the
-   current buffer. Last, the headers of the new buffers are updated to count their events, because these events follow
-   those of the current buffer. */
+/* Writes the new buffers first: if the disk is full, this write fails before the current buffer changes. Then writes
+   the events that fit into the current buffer. Finally updates the headers of the new buffers, so that they count their
+   events, because these events follow those of the current buffer. */
 static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
                           uint64_t new_buffers)
 {

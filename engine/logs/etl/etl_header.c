@@ -245,7 +245,7 @@ static int64_t scale(int64_t ticks, int64_t to, int64_t from)
     if (to == from) /* the usual case; the divisions below would take a tenth of the time that reading an event takes */
         return ticks;
     const uint64_t whole = (uint64_t)(ticks / from) * (uint64_t)to;
-    /* This multiplies doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */
+    /* The last line multiplies doubles, because the 64-bit product rest * to can overflow for a clock above 900 GHz. */
     const int64_t rest = ticks % from;
     return (int64_t)(whole + (uint64_t)(int64_t)((double)rest * (double)to / (double)from));
 }

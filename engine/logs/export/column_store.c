@@ -10,7 +10,7 @@
    Samples fill a block in memory. A full block is written to a temporary file unchanged. A column's part of block n can
    then be read with one read at n * (block size) + (offset of the column). The last block stays in memory, so a log
    that is shorter than a block is never written to the disk. For example, a log of 8 hours with 1,000 counters and one
-   sample per second has 8 blocks of 64 MB. Reading it by column needs 8,000 reads of at least 28 KB. */
+   sample per second has 8 blocks of 64 MB. Reading this log column by column needs 8,000 reads of at least 28 KB. */
 #include "engine/logs/export/column_store.h"
 
 #include "engine/base/file.h"

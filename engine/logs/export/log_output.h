@@ -9,7 +9,7 @@
 struct log_output {
     struct file *file;
     uint64_t size;              /* bytes in the file */
-    struct text_buffer pending; /* data after these bytes that are not written yet; can contain NULs */
+    struct text_buffer pending; /* data that follow the bytes in the file and are not written yet; can contain NULs */
 };
 
 /* Creates the file. Returns an error for wildcard counters and for appending. No new file remains after a failure. */

@@ -22,8 +22,8 @@
 struct journal_room {
     bool free;        /* there is room for this event */
     bool full_now;    /* this event has no room, but the event before it had; the journal reports the change */
-    uint64_t dropped; /* number of earlier events that were dropped. They are reported now; if that fails, the number is
-                         restored */
+    uint64_t dropped; /* number of earlier events that were dropped. The caller reports this number now; if the report
+                         fails, the caller restores the number */
 };
 
 #define WHOLE 1000 /* room for one event; the unit is a thousandth of an event, because time is in milliseconds */
@@ -31,8 +31,8 @@ struct journal_room {
 static struct {
     struct lock lock;
     bool begun;
-    uint64_t at;    /* clock_monotonic_ms when room was last added */
-    uint64_t store; /* room for events, in thousandths */
+    uint64_t at;    /* clock_monotonic_ms at which journal_room_fill last added to `store` */
+    uint64_t store; /* room for events, in thousandths of an event */
     uint64_t dropped;
 } journal_store;
 
@@ -79,7 +79,7 @@ static void journal_room_give_back(uint64_t dropped)
 #define NAME_FORMAT  "events-%010u.log"
 #define NAME_PATTERN "events-??????????.log"
 /* Writers never reach this number, and ignore files with a higher number. Only a forged file can have this number, and
-   it would remain the newest one forever. Therefore it is deleted when it is full. */
+   such a file would remain the newest one forever. Therefore a writer deletes the forged file when it is full. */
 #define LAST_NUMBER  4000000000u
 #define LAST_DIGITS  "4000000000"
 #define READ_BYTES   65536
@@ -102,8 +102,9 @@ static void format_time(int64_t utc, char out[TIME_ROOM])
              (unsigned)t.millisecond % 1000);
 }
 
-/* If an event has no time, append_to sets it when it writes the line. An earlier time would be wrong: of two processes
-   that write at the same time, one waits for the other, and its line would come later but have the older time. */
+/* If an event has no time, append_to sets the time when it writes the line. A time that is set before the wait for
+   other writers would be wrong: the line of the process that waited would be later in the file but could have the older
+   time. */
 struct journal_line {
     char *text; /* begins with the time, TIME_BYTES long */
     bool has_time;
@@ -201,8 +202,8 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     if (SUCCEEDED(hr) && size >= FILE_BYTES) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr) && listed && !size) {
-        /* The file may have been filled and deleted after it was listed. In this case file_open_wait has created a new,
-           empty file with the old number. */
+        /* The file may have been filled and deleted after it was listed. If so, file_open_wait has created a new, empty
+           file with the old number. */
         unsigned later, newest;
         hr = find_number(folder, number, &later, &newest);
         hr = SUCCEEDED(hr) && later ? S_FALSE : hr;
@@ -222,7 +223,8 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     return hr;
 }
 
-/* The file to which this process wrote last. It usually makes listing the folder unnecessary. */
+/* The file to which this process wrote last. A process that knows this file usually does not have to list the
+   folder. */
 static struct {
     struct lock lock;
     char folder[512];
@@ -306,7 +308,7 @@ static HRESULT append_entry(const char *folder, const struct journal_entry *e)
     return hr;
 }
 
-/* Reports dropped events. `count` is their number; 0: the first event is being dropped now. */
+/* Reports dropped events. `count` is the number of dropped events; 0: the first event is being dropped now. */
 static HRESULT append_dropped(const char *folder, const struct journal_entry *e, uint64_t count)
 {
     char process[16], rate[16], times[24];

@@ -52,7 +52,7 @@ void metric_add_family(struct text_buffer *b, const struct metric_family *f, boo
     size_t length = strlen(f->name);
     const char *type = types[f->kind];
     if (openmetrics && f->kind == METRIC_COUNTER) {
-        /* The samples of a counter end in _total, but its family's name does not. */
+        /* The sample names of a counter end in _total, but the name of the counter's family does not. */
         if (ends_with(f->name, length, "_total"))
             length -= strlen("_total");
         else

@@ -70,7 +70,7 @@ static struct metric_form form_counted(const struct log_counter *counter, enum m
         .drops_percent = strcmp(u->base, "ratio") == 0};
 }
 
-/* Returns the form for ticks of a clock. They are exported as seconds. */
+/* Returns the form for a counter of clock ticks. The metric is exported in seconds. */
 static struct metric_form form_ticks(const struct log_counter *counter, enum metric_kind kind, const char *note)
 {
     const bool is_100ns = (counter->type & PERF_TIMER_100NS) != 0;
@@ -122,7 +122,7 @@ struct metric_form metric_form_of(const struct log_counter *counter)
     case PERF_COUNTER_DELTA:
     case PERF_COUNTER_LARGE_DELTA:
         form = form_counted(counter, METRIC_COUNTER);
-        if (strcmp(form.unit, "bytes") != 0) /* rates of anything but bytes count events */
+        if (strcmp(form.unit, "bytes") != 0) /* a rate that is not in bytes is a rate of events */
             form = (struct metric_form){.kind = METRIC_COUNTER, .scale = form.scale, .unit = "", .note = ""};
         if (!*form.unit)
             form.scale.factor = form.scale.divisor = 1, form.scale.offset = 0;

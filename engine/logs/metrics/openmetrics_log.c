@@ -10,8 +10,9 @@
    gauges with other names.
 
    A column of the log is not always one series. When an svchost process exits, svchost#3 can become a different
-   process. If the log has the counter ID Process, it shows which process this is. Therefore a column is split into runs
-   of one process each, and runs with the same labels form one series, even if they are from different columns:
+   process. If the log has the counter ID Process, the values of this counter show which process svchost#3 is. Therefore
+   a column is split into runs of one process each, and runs with the same labels form one series, even if they are from
+   different columns:
 
        column svchost#1   [pid 7 .......][pid 9 ....]      series {name="svchost",pid="9"} = second run of svchost#1,
        column svchost#2   [pid 9 .......][no process]                                        first run of svchost#2
@@ -29,7 +30,7 @@
 
 enum {
     STORE_BYTES = 64 << 20,
-    MOST_RUNS = 1 << 20, /* maximum per family; Prometheus could not use more */
+    MOST_RUNS = 1 << 20, /* maximum per family; Prometheus cannot use more */
     LINES_BETWEEN_CHECKS = 10000,
 };
 #define NO_COLUMN SIZE_MAX
@@ -172,8 +173,9 @@ static HRESULT om_add_column(struct om_log *log, const struct log_counter *count
     return hr;
 }
 
-/* Returns a hash of the counter's instance. It is the same for all counters of the instance. Merged logs can contain
-   both raw and computed values of an instance; these get different hashes. */
+/* Returns a hash of the counter's instance. All counters of an instance have the same hash, with one exception: merged
+   logs can contain both raw and computed values of an instance, and the raw and the computed counters have different
+   hashes. */
 static uint64_t om_hash_instance(const struct log_counter *c)
 {
     struct log_counter instance = *c;
@@ -509,7 +511,7 @@ static HRESULT om_begin_line(const struct om_log *log, const struct om_run *run,
     return *text ? S_OK : om_no_memory();
 }
 
-/* Returns milliseconds since 1970, the resolution of Prometheus. */
+/* Returns milliseconds since 1970, the unit of Prometheus' timestamps. */
 static int64_t om_milliseconds(int64_t utc)
 {
     static const int64_t epoch = INT64_C(116444736000000000);

@@ -2,8 +2,9 @@
 /* Finds the English names of translated counters, and counts how many of a log's names were recognized.
 
    Each name is looked up first in the lists of the log's computer and then in the built-in table. The object is looked
-   up before the counter. Perflib has one list for objects and counters, so a translation can have several English names
-   in that list. In that case the built-in table decides, or the name stays unchanged. */
+   up before the counter. Perflib has one list for objects and counters. Therefore a translated name can occur in that
+   list several times, with different English names. The built-in table then decides which English name is right. If the
+   table does not decide, the name stays unchanged. */
 #include "engine/logs/counter_names.h"
 
 #include "engine/base/file.h"
@@ -25,7 +26,8 @@ static const struct table_row rows[] = {
 #define NAMES_COUNTER(...) {false, {__VA_ARGS__}},
 #include "engine/logs/names/counter_names.def"
 };
-/* Objects whose counters can also have the names of another object's counters. */
+/* Pairs of objects. A name that is not found among the counters of the first object is also searched among the counters
+   of the second object. */
 static const char *const shared[][2] = {
 #define NAMES_SHARED(object, other) {object, other},
 #include "engine/logs/names/counter_names.def"
@@ -37,7 +39,7 @@ static const struct {
     {"English", LANGID_ENGLISH},
 #define NAMES_LANGUAGE(name, langid) {name, langid},
 #include "engine/logs/names/counter_names.def"
-    /* languages that only files can have */
+    /* languages that occur only in name files, not in the built-in table */
     {"Chinese", 0x04},
     {"Czech", 0x05},
     {"Danish", 0x06},
@@ -271,7 +273,8 @@ struct answer {
     uint32_t languages;  /* languages of all entries with this name */
 };
 
-/* Returns whether a built-in entry belongs to the object. `object` NULL: whether the entry is an object. */
+/* Returns whether a built-in entry belongs to the object. If `object` is NULL, returns whether the entry itself is an
+   object. */
 static bool is_of(const struct local_name *entry, const char *object)
 {
     return object && entry->object ? text_equal_nocase(entry->object, object) : object == entry->object;
@@ -471,8 +474,8 @@ HRESULT counter_names_path(const struct counter_names *n, const char *path, char
 
 #define ADVICE " (add the counter names of the log's computer with -names)"
 
-/* Counts a name whose possible languages are `of`. If there are too many different sets of languages, the last element
-   counts the names of all further sets. */
+/* Counts a name. `of` is the mask of the languages to which the name can belong. If there are too many different sets
+   of languages, the last element counts the names of all further sets. */
 static void count_kind(struct names_count *kinds, size_t *count, uint32_t of)
 {
     size_t i = 0;
@@ -531,7 +534,8 @@ static uint32_t most_frequent(const struct names_summary *s, uint32_t done, size
     return best;
 }
 
-/* Adds "14 of 82 counters are German, 2 are French, and were understood". Returns a mask of these languages. */
+/* Adds a text such as "14 of 82 counters are German, 2 are French, and were understood". Returns a mask of the
+   languages in the text. */
 static uint32_t add_understood(const struct names_summary *s, struct text_buffer *b)
 {
     uint32_t done = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a computer's name lists from exports of the registry key Perflib and from its perfcNNN.dat files.
 
-   Both contain pairs of strings, an index and a name, in the form of a REG_MULTI_SZ. Even indexes are names, odd
-   indexes are explanations. The registry key of a language has the language's number as its name, such as 007; the name
-   of a perfcNNN.dat file contains this number. The contents of a file are untrusted: its size and the number of names
-   are limited, and incomplete pairs are skipped. */
+   The exports and the perfc files contain pairs of strings, an index and a name, in the form of a REG_MULTI_SZ. Even
+   indexes are names, odd indexes are explanations. The registry key of a language has the language's number as its
+   name, such as 007; the name of a perfcNNN.dat file contains this number. The contents of a file are untrusted: its
+   size and the number of names are limited, and incomplete pairs are skipped. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/names/names_parts.h"

@@ -15,7 +15,8 @@ struct odbc;
    HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND): the driver manager does not exist. */
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
 void odbc_disconnect(struct odbc *c);           /* rolls back an open transaction; NULL is allowed */
-const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */
+const char *odbc_product(const struct odbc *c); /* returns SQL_DBMS_NAME, for example "SQLite", "PostgreSQL" or
+                                                   "Microsoft SQL Server" */
 
 HRESULT odbc_begin(struct odbc *c);
 /* Ends the transaction that odbc_begin started. If a commit fails here, the database may have executed it
@@ -60,9 +61,9 @@ void odbc_close(struct odbc_statement *s);      /* NULL is allowed */
 
 /* A parsed connection string. The strings are restricted (DECISIONS 38). A string that another user has written must
    not load code, read or write any file except the database, or reveal secrets. The allowed attributes are those in
-   docs/user/databases.md, each at most once, in upper or lower case. Strings that drivers and driver managers could
-   split into different attributes are rejected: braces inside or after a value, and '=' next to ';', '{' or '}' inside
-   braces. */
+   docs/user/databases.md, each at most once, in upper or lower case. A string is rejected if drivers and driver
+   managers could split it into different attributes. There are three such cases: a value that is not in braces contains
+   a brace; text follows the closing brace of a value; a value in braces contains '=' and one of ';', '{' and '}'. */
 struct odbc_string {
     char *driver; /* driver that the string requests; NULL: the string names a data source */
     char *rest;   /* all other attributes with their canonical names and unchanged values */

@@ -16,16 +16,17 @@
      waiting for the database.
    - `known` (which counter has which slot) has its own lock (sql_slots.c): the caller adds slots while it builds a
      sample, and the thread lists them before it takes samples that use them.
-   - `owners` counts the caller and the thread; the last of the two frees the log. This allows the caller to abandon a
-     thread that hangs in a driver. The thread then frees the log when the driver returns.
+   - `owners` counts the caller and the thread; the last of the two frees the log. Therefore the caller can abandon a
+     thread that hangs in a driver. The abandoned thread frees the log when the driver returns.
 
    Rules:
    - Samples stay in memory until they are committed, but at most log_options.kept_bytes. Beyond this limit, append
-     rejects new samples: they are lost, and the error contains the reason. Their numbers are not reused, so RecordIndex
-     shows the gap. With log_options.wait_for_database, append waits instead.
+     rejects new samples: they are lost, and the error contains the reason. The numbers of lost samples are not reused,
+     so RecordIndex shows the gap. With log_options.wait_for_database, append waits for the database and rejects no
+     samples.
    - A failure closes the connection. The thread reconnects after 1, 2, 4 and then every 5 s, checks the tables and the
-     log set again, and writes the batch again. With wait_for_database, and before the first connection, a failure stops
-     the thread instead.
+     log set again, and writes the batch again. In two cases a failure stops the thread, which then does not reconnect:
+     wait_for_database is set, or no connection has succeeded yet.
    - If a commit fails, the batch is in doubt: the database may have committed it before the connection broke. After
      reconnecting, the thread searches the database for the batch and writes it only if it is missing. Therefore no
      sample is written twice or lost.
@@ -152,7 +153,7 @@ static void set_failure(struct sql_log *log, HRESULT hr)
     lock_leave(&log->lock);
 }
 
-/* Called after a commit of `written` samples. If there was an outage, this ends it. The lock is held. */
+/* Ends the outage, if there was one. Called after a commit of `written` samples. The lock is held. */
 static void end_outage(struct sql_log *log, uint64_t written)
 {
     char from[SQL_TIME_UNITS], to[SQL_TIME_UNITS];
@@ -173,7 +174,7 @@ static void end_outage(struct sql_log *log, uint64_t written)
     log->refused = 0;
 }
 
-/* Frees the batch. It has been written to the database. */
+/* Frees the batch, which has been written to the database. */
 static void forget_batch(struct sql_log *log)
 {
     uint64_t bytes = 0, count = 0;
@@ -443,8 +444,8 @@ static HRESULT sql_log_take_warning(struct log_writer *w, char **text)
     return hr;
 }
 
-/* Waits until the thread has stopped. If `opened` is set, also returns when the thread has connected. False: neither
-   happened within `ms`. */
+/* Waits until the thread has stopped. If `opened` is set, also returns when the thread has connected. False: the thread
+   has neither stopped nor connected within `ms`. */
 static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
 {
     uint64_t now = clock_monotonic_ms(), until = now + ms;

@@ -59,7 +59,8 @@ static void sql_close_reader(struct log_reader *base)
     memory_free(r);
 }
 
-/* Connects. If the driver returns rows one by one only on request, connects again with this request. */
+/* Connects. Some drivers return rows one by one only if the connection string requests this (sql_dialect.streaming).
+   For such a driver, connects a second time, with the request in the connection string. */
 static HRESULT connect_reader(struct sql_reader *r)
 {
     HRESULT hr = odbc_connect(r->source.connection, LOGIN_SECONDS, &r->connection);

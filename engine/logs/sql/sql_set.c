@@ -143,8 +143,8 @@ static HRESULT find_counters(struct odbc *c, struct pending *p)
     const struct log_counter *last = NULL;
     for (size_t i = 0; i < p->count && SUCCEEDED(hr); i++) {
         const struct log_counter *names = names_of(p->slots[i]);
-        /* A query finds all counters of an object. They are usually adjacent, so it suffices to check whether the
-           previous query was for the same object. */
+        /* One query finds all counters of an object. The slots of an object are usually adjacent, so it suffices to
+           check whether the previous query was for the same object. */
         bool same = last && strcmp(last->machine, names->machine) == 0 && strcmp(last->object, names->object) == 0;
         if (p->slots[i]->id != -1 || same)
             continue;
@@ -228,9 +228,10 @@ static HRESULT check_found(const struct pending *p)
     return S_OK;
 }
 
-/* Sets the CounterID of every slot of the samples from `first` on. The id is that of an existing row, or of a row that
-   is added. The caller has begun a transaction. Raises *highest to the largest RecordIndex in existing rows of the log
-   set `guid` (as text). After a failure, slots that had no id may remain without one. */
+/* Sets the CounterID of every slot of the samples from `first` on. The CounterID comes from an existing row of
+   CounterDetails or from a row that this function adds. The caller has begun a transaction. Raises *highest to the
+   largest RecordIndex in existing rows of the log set `guid` (as text). After a failure, slots that had no id may
+   remain without one. */
 static HRESULT sql_details_resolve(struct odbc *c, const char *guid, struct sql_slot *const *slots,
                                    const struct sql_sample *first, int64_t *highest)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Defines and creates the three tables of an SQL log, with the names and types of MS-PLA 2.2.2.7. Those types are SQL
-   Server's; other databases have different type names. CounterDetails also has TimeBaseA and TimeBaseB, which PDH
-   writes and needs for reading a log. Names are unquoted, so that a query works on every database regardless of
+/* Defines and creates the three tables of an SQL log, with the names and types of MS-PLA 2.2.2.7. The types of MS-PLA
+   are SQL Server's; other databases have different type names. CounterDetails also has TimeBaseA and TimeBaseB, which
+   PDH writes and needs for reading a log. Names are unquoted, so that a query works on every database regardless of
    case. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"

@@ -5,8 +5,8 @@
    path. Each sample is a row: the local time with the bias at that time, MM/DD/YYYY hh:mm:ss.mmm in every locale, and
    the numbers as "%.20g". Every cell is quoted, and rows end with CR LF. PDH does not define the following details; we
    decided:
-   - A missing value is written as a space, " ". Infinities and NaNs are written in the same way, because readers of
-     these files do not accept them as numbers.
+   - A missing value is written as a space, " ". An infinity or a NaN is also written as a space, because readers of
+     these files do not accept infinities and NaNs as numbers.
    - A quotation mark in a name is doubled. A control character in a name becomes a space, so that a row remains one
      line.
    - Names are in the ANSI code page (text_ansi.h); characters that it lacks become '?'.

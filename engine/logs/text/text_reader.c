@@ -11,11 +11,11 @@
    - a header cell that ends inside the time zone's name, or has no time zone
    - blank lines, a spreadsheet's "sep=;", and the lines that typeperf prints at its end
 
-   It interprets them as follows:
-   - Without a byte order mark, a header row that is valid UTF-8 is read as UTF-8, and any other as text in the ANSI
-     code page.
-   - All times are in the header cell's time zone. If the header cell has none, times are in the host OS's time zone,
-     with its bias at the first sample.
+   The reader interprets these variants as follows:
+   - In a file without a byte order mark, a header row that is valid UTF-8 is read as UTF-8. Any other header row is
+     read as text in the ANSI code page.
+   - All times are in the header cell's time zone. If the header cell has no time zone, times are in the host OS's time
+     zone, with the bias of that zone at the first sample.
    - Dates with slashes begin with the month, unless the file has a date for which that is impossible. If the first date
      has the exact form that Windows writes, only this date is checked.
    - A row is a sample if it has a time and a cell for every counter, and ends with a line end or a closing quote. Other
@@ -311,8 +311,8 @@ static void set_value(struct log_cell *cell, double value)
     memcpy(&cell->raw.first, &value, sizeof value);
 }
 
-/* Reads a cell that contains only a number, as nearly all cells do, in one pass. False: the cell is different, and *at
-   is unchanged. */
+/* Reads a cell that contains only a number, as nearly all cells do, in one pass. False: the cell has another form; *at
+   is then unchanged. */
 static bool read_plain_value(const char **at, const char *end, char separator, struct text_cell *text,
                              struct log_cell *cell)
 {
