@@ -8,7 +8,7 @@
 #include "engine/logs/pdh_types.h"
 
 /* Returns the PDH functions of this host OS: the system's functions on Windows, openpdh.dll's functions under Wine, and
-   the linked core's functions in native builds. They are chosen once per process; *out is borrowed. Fails with
+   the linked core's functions in native builds. The functions are chosen once per process; *out is borrowed. Fails with
    ERROR_MOD_NOT_FOUND or ERROR_PROC_NOT_FOUND; the error message names the module. */
 HRESULT host_pdh(const struct pdh_api **out);
 
@@ -25,7 +25,8 @@ struct counter_query_request {
     bool present; /* a path yields only what exists now: it creates no counter that waits for its instance, and a path
                      without an instance does not yield its object's instances */
     /* The query that the new query continues, or NULL. A counter that is in both queries keeps its last values; the
-       other counters of the previous query are removed. The previous query can take no more samples. */
+       other counters of the previous query are removed. After counter_query_open, the caller must not sample the
+       previous query any more. */
     struct counter_query *previous;
     /* Called for each path that yields no counter. `reason` is the PDH status of looking up the path in the system's
        language; `text` is a message that names the path. */
@@ -68,8 +69,8 @@ void counter_query_close(struct counter_query *q); /* NULL is allowed */
 struct counter_watch;
 
 /* Records what the paths name now and copies the paths. `q` must outlive the watch. `refused` means that the query has
-   no counter of these paths. In this case, if a path without a wildcard names an existing counter, that counter is
-   reported as new, too. Fails only with E_OUTOFMEMORY. */
+   no counter of these paths. If `refused` is set and a path without a wildcard names an existing counter, that counter
+   is also reported as new. Fails only with E_OUTOFMEMORY. */
 HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, bool refused,
                            struct counter_watch **out);
 /* Returns true if a path now names a counter that it did not name before. If remote computers are slow, the call checks

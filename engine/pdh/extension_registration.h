@@ -6,9 +6,10 @@
 #include "engine/base/text.h"
 
 /* The two installation files of an extension DLL: an ini file with names and help, and a header that defines the number
-   of each symbol. Microsoft documents both under "Creating a performance counter's .ini file". */
+   of each symbol. Microsoft documents these two files under "Creating a performance counter's .ini file". */
 
-/* A name or help string. Its number is `offset` plus the DLL's First Counter or First Help. */
+/* A name or help string. The number of a name is `offset` plus the DLL's First Counter; the number of a help string is
+   `offset` plus First Help. */
 struct extension_text {
     uint32_t offset; /* always an even number */
     uint32_t line;   /* line in the ini file */
@@ -29,8 +30,8 @@ struct extension_ini {
 enum { EXTENSION_MOST_BYTES = 4 << 20 /* of each file */, EXTENSION_MOST_OFFSET = 65534 };
 #define EXTENSION_INVALID HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
 
-/* Reads only section [info]: the header file's name and the service. Both files are UTF-8 and end with a NUL. Fails
-   with EXTENSION_INVALID and a message with line, key and value; *out is then empty. */
+/* Reads only section [info]: the header file's name and the service. `ini`, and `symbols` of extension_ini_read, are
+   UTF-8 and end with a NUL. Fails with EXTENSION_INVALID and a message with line, key and value; *out is then empty. */
 HRESULT extension_ini_begin(const char *ini, struct extension_ini *out);
 /* Reads the other sections. `symbols` is the text of the header file. On failure *out is unchanged. */
 HRESULT extension_ini_read(const char *ini, const char *symbols, struct extension_ini *out);
@@ -39,20 +40,21 @@ void extension_ini_free(struct extension_ini *out);
 /* The registration below HKEY_LOCAL_MACHINE. SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib has the highest
    numbers (Last Counter, Last Help); SYSTEM\CurrentControlSet\Services\NAME\Performance has the numbers of a service
    (First Counter, Last Counter, First Help, Last Help, Object List). Windows keeps the strings in Perflib\009, which
-   Wine does not allow programs to write. Therefore this engine stores them in values of the service's key: "Counter
-   009" and "Help 009", of type REG_MULTI_SZ, as number, string, number, string ... */
+   Wine does not allow programs to write. Therefore this engine stores the strings in two values of the service's key,
+   "Counter 009" and "Help 009". These values have the type REG_MULTI_SZ and contain number, string, number, string
+   ... */
 #define SERVICES_KEY       "SYSTEM\\CurrentControlSet\\Services"
 #define COUNTERS_OF_SYSTEM 1846u /* the highest number that Windows' own counters use */
 
 /* Registers the service's strings under the next free numbers, all or none. Fails with
    HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the service has no key Performance, and with
-   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if it already has numbers. */
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if the service already has numbers. */
 HRESULT extension_register(const struct extension_ini *ini);
-/* Removes the service's numbers and strings. S_FALSE if it has no numbers; HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if
-   it has no key Performance. */
+/* Removes the service's numbers and strings. S_FALSE if the service has no numbers;
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the service has no key Performance. */
 HRESULT extension_unregister(const char *service);
-/* Enables or disables loading of the service's DLL. Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if it has no
-   key Performance. */
+/* Enables or disables loading of the service's DLL. Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the service
+   has no key Performance. */
 HRESULT extension_enable(const char *service, bool enable);
 /* Recomputes Last Counter and Last Help from the numbers of all services, in case they were lost or lowered. */
 HRESULT extension_rebuild(void);

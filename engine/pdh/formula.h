@@ -16,10 +16,11 @@ bool formula_is_fraction(DWORD type);
 int64_t formula_time_base(DWORD type);
 
 /* Computes the displayed value of `newer` as `format` requests. `older` may be NULL for types that need one sample.
-   `scale` is a power of ten that PDH_FMT_NOSCALE disables. Percentages are limited to 100 unless PDH_FMT_NOCAP100 is
-   set. `format` must be valid. The result is also stored in out->CStatus. It is PDH_CSTATUS_VALID_DATA,
-   PDH_CALC_NEGATIVE_*, the status of an invalid sample (PDH_CSTATUS_INVALID_DATA if the older sample is missing), or
-   PDH_INVALID_ARGUMENT for a type that has no displayed value (bases and text types). On failure the value is 0. */
+   The value is multiplied by 10^scale, unless PDH_FMT_NOSCALE is set. Percentages are limited to 100 unless
+   PDH_FMT_NOCAP100 is set. `format` must be valid. The result is also stored in out->CStatus. The result is
+   PDH_CSTATUS_VALID_DATA, PDH_CALC_NEGATIVE_*, the status of an invalid sample (PDH_CSTATUS_INVALID_DATA if the older
+   sample is missing), or PDH_INVALID_ARGUMENT for a type that has no displayed value (bases and text types). On failure
+   the value is 0. */
 DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, const PDH_RAW_COUNTER *newer,
                      const PDH_RAW_COUNTER *older, PDH_FMT_COUNTERVALUE *out);
 

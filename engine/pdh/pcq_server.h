@@ -35,15 +35,16 @@ struct pcq_call {
     const char *account; /* if by_port is set: the account that logged on; NULL: none */
     struct caller caller;
 };
-/* Decides whether a call is allowed; returns ERROR_SUCCESS or ERROR_ACCESS_DENIED. A TCP client's address must match
-   settings->from, which is necessary but not sufficient. The caller must use packet privacy if the level is known
-   (MS-PCQ 3.1.4). Callers through the port must have logged on with an account of this computer's store, unless the
-   settings admit unauthenticated callers; every account may read counters. Callers through the host OS' RPC must be
-   administrators or members of Performance Monitor Users. */
+/* Decides whether a call is allowed; returns ERROR_SUCCESS or ERROR_ACCESS_DENIED. A call is allowed only if all of the
+   following conditions are met. The address of a TCP client must match settings->from. Every caller except an
+   unauthenticated one must use packet privacy if the level is known (MS-PCQ 3.1.4). Callers through the port must have
+   logged on with an account of this computer's store, unless the settings admit unauthenticated callers; every account
+   may read counters. Callers through the host OS' RPC must be administrators or members of Performance Monitor Users,
+   or must call from this process. */
 uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings *settings);
 
-/* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All return Win32 errors. They do not trust any
-   input, and their output is either complete or empty. One lock protects all queries of a server. */
+/* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All methods return Win32 errors. The methods do
+   not trust any input, and their output is either complete or empty. One lock protects all queries of a server. */
 
 /* Errors that the specification names. */
 #define PCQ_NOT_ENOUGH_MEMORY  8 /* the buffer is too small */
@@ -80,7 +81,8 @@ DWORD pcq_enumerate_instances(struct pcq_server *s, const GUID *set, struct pcq_
 /* The counters that a client samples repeatedly. */
 struct pcq_query;
 enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4096 };
-/* Maximum size of all instance names of a query, in bytes of UTF-8. Patterns count too, even if they match nothing. */
+/* Maximum size of all instance names of a query, in bytes of UTF-8. Patterns are included in this size, even if they
+   match nothing. */
 #define PCQ_NAMES_OF_QUERY (1u << 20)
 /* Opens a query. `client` is any string that identifies the client. Fails with PCQ_OUT_OF_MEMORY, or with
    PCQ_NO_RESOURCES if the client already has PCQ_QUERIES_OF_CLIENT queries or the server already has PCQ_QUERIES
@@ -88,8 +90,9 @@ enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4
 DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out);
 void pcq_close_query(struct pcq_query *q); /* NULL is allowed */
 
-/* Adds or removes the counters that the pcq_identifiers in `size` bytes name, and stores the status of each counter in
-   its block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block extends beyond these bytes. */
+/* `bytes` contains `size` bytes of pcq_identifiers. Adds or removes the counters of these identifiers, and stores the
+   status of each counter in its block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block extends
+   beyond `size` bytes. */
 DWORD pcq_validate_counters(struct pcq_query *q, void *bytes, uint32_t size, bool add);
 /* Writes a pcq_identifier for each counter of the query, with the position of its block in the data. */
 DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out);

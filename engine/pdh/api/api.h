@@ -20,9 +20,9 @@ PDH_STATUS api_text_in(enum api_form form, const void *text, size_t most, DWORD 
 PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD otherwise, struct texts *out);
 
 /* Copy a string with its NUL, or a list (each string with its NUL, and one more NUL at the end), to a buffer of *units
-   units. *units always becomes the needed size. They fail with PDH_MORE_DATA if the buffer is too small, and with
-   PDH_INVALID_ARGUMENT if `units` is NULL or the buffer is NULL although *units is not 0. An empty list needs 0 units
-   if `none_is_nothing` is set, otherwise 1. */
+   units. *units always becomes the needed size. Both functions fail with PDH_MORE_DATA if the buffer is too small, and
+   with PDH_INVALID_ARGUMENT if `units` is NULL or the buffer is NULL although *units is not 0. An empty list needs 0
+   units if `none_is_nothing` is set, otherwise 1. */
 PDH_STATUS api_text_out(enum api_form form, const char *text, void *buffer, LPDWORD units);
 PDH_STATUS api_list_out(enum api_form form, const struct texts *list, bool none_is_nothing, void *buffer,
                         LPDWORD units);
@@ -40,7 +40,8 @@ struct api_block {
 PDH_STATUS api_block_begin(struct api_block *b, enum api_form form, void *base, const DWORD *size, size_t head);
 /* Appends the string and returns its address in the block; NULL if it does not fit or `text` is NULL. */
 void *api_block_add(struct api_block *b, const char *text);
-/* Writes *size. Returns PDH_MORE_DATA if the block is too small; the caller must then not write its head. */
+/* Writes *size. Returns PDH_MORE_DATA if the block is too small. After PDH_MORE_DATA the caller must not write the
+   struct or array at the beginning of the block. */
 PDH_STATUS api_block_end(const struct api_block *b, LPDWORD size);
 
 /* The objects behind PDH_HLOG: a log that is being written, or a data source (log files or this computer). */

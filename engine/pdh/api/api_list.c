@@ -46,8 +46,8 @@ static HRESULT add_machine(struct texts *list, const char *name)
     return hr;
 }
 
-/* The computers to which this process has connected (PdhConnectMachine), as "\\NAME". Lists of computers include them.
-   The limit protects against programs that request new names forever. */
+/* The computers to which this process has connected (PdhConnectMachine), as "\\NAME". PDH functions that list computers
+   also return these computers. The limit protects against programs that request new names forever. */
 #define MOST_CONNECTED 1024
 static struct lock connected_lock = LOCK_INIT;
 static struct texts connected;

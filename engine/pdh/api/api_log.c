@@ -354,7 +354,7 @@ static HRESULT nearest_consider_record(struct nearest *n, int64_t local, DWORD t
     return S_OK;
 }
 
-/* Ignores corrupt records, because the requested record may be a different one. */
+/* Ignores corrupt records, because the requested record may be intact. */
 static void skip_records(void *context, const char *text)
 {
     (void)context;

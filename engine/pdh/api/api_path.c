@@ -96,10 +96,10 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
 
 /* Adds to `paths` every path that `path` matches, with * and ? in object, instance and counter. The results are ordered
    by counter, then by instance. If `path` has no instance, the results have none either. PDH_NOEXPANDCOUNTERS and
-   PDH_NOEXPANDINSTANCES in `flags` keep the counter or the instance as it was written. The results name the computer if
-   `path` does, and always for log files. A path without wildcards is checked and yields itself. Locks the query. Fails
-   with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches, BAD_COUNTERNAME, or
-   PDH_MEMORY_ALLOCATION_FAILURE. The caller must free *paths even on failure. */
+   PDH_NOEXPANDINSTANCES in `flags` keep the counter or the instance as it was written. A result contains the computer
+   name if `path` contains one; for log files, every result does. A path without wildcards is checked and yields itself.
+   Locks the query. Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches,
+   BAD_COUNTERNAME, or PDH_MEMORY_ALLOCATION_FAILURE. The caller must free *paths even on failure. */
 static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struct texts *paths)
 {
     struct counter_path path;
@@ -219,7 +219,7 @@ PDH_STATUS api_make_counter_path(enum api_form form, const PDH_COUNTER_PATH_ELEM
     struct counter_path parts = {.index = PATH_NO_INDEX};
     PDH_STATUS status = take_elements(form, elements, &parts);
     if (status == ERROR_SUCCESS && parts.machine) {
-        /* callers pass both "NAME" and "\\NAME" */
+        /* some callers pass "NAME", others "\\NAME" */
         size_t backslashes = strspn(parts.machine, "\\");
         memmove(parts.machine, parts.machine + backslashes, strlen(parts.machine + backslashes) + 1);
         if (!*parts.machine) {

@@ -5,7 +5,8 @@
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/core/query.h"
 
-/* H_WBEM_DATASOURCE, the handle for WMI as data source. It means this computer, because WMI has the same values. */
+/* H_WBEM_DATASOURCE, the handle for WMI as data source. For this handle OpenPLA uses the counters of this computer,
+   because WMI has the same values. */
 #define H_WBEM (-1)
 
 void *api_handle(void *handle, enum handle_kind kind)

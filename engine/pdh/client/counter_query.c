@@ -82,8 +82,8 @@ static bool same_names(const struct counter_instances *n, size_t count)
     return same;
 }
 
-/* Creates the name of an item. PDH can return the same name for several instances; logs and alerts number such names,
-   as paths do. */
+/* Creates the name of an item. PDH can return the same name for several instances. In logs and alerts, as in paths,
+   such names get numbers. */
 static HRESULT name_item(struct counter_instances *n, size_t i, LPCWSTR wide)
 {
     char *name;
@@ -126,8 +126,8 @@ static HRESULT take_items(struct counter_instances *n, size_t count)
     return S_OK;
 }
 
-/* Sets the formatted values of the items. PDH lists them in the same order as the raw values. Instances without a
-   previous sample may be missing or have no value. */
+/* Sets the formatted values of the items. PDH lists the formatted values in the same order as the raw values. Instances
+   without a previous sample may be missing or have no value. */
 static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, struct counter_instances *n,
                             struct pdh_list *formatted)
 {
@@ -641,8 +641,8 @@ HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct
     *utc = clock_utc();
     *cells = q->cells;
     PDH_STATUS status = q->columns.count ? q->pdh->PdhCollectQueryData(q->handle) : 0;
-    /* PDH_NO_DATA means that no counter has a value now. The log nevertheless gets a row. It shows that the instances
-       no longer existed. */
+    /* PDH_NO_DATA means that no counter has a value now. The log nevertheless gets a row, which shows that the
+       instances no longer existed at this time. */
     HRESULT hr = (DWORD)status == PDH_NO_DATA ? S_OK : pdh_result(status, "PdhCollectQueryData");
     TRACE_STEP(pdh, "sample of %zu columns: 0x%08X", q->columns.count, (unsigned)status);
     for (size_t i = 0; i < q->columns.count && SUCCEEDED(hr); i++) {

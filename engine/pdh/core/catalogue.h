@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A catalogue is the list of counter objects that one query can use. It contains either this computer's objects and the
-   objects of each remote computer that a path has named, or the objects of log files. A catalogue has no lock; the
-   query's lock protects it. */
+/* A catalogue is the list of counter objects that one query can use. A catalogue contains either this computer's
+   objects and the objects of each remote computer that a path has named, or the objects of log files. A catalogue has
+   no lock; the query's lock protects it. */
 #ifndef OPENPLA_PDH_CATALOGUE_H
 #define OPENPLA_PDH_CATALOGUE_H
 
@@ -58,7 +58,7 @@ void catalogue_close(struct catalogue *c); /* NULL is allowed */
 
 bool catalogue_is_real_time(const struct catalogue *c);
 /* Checks that the computer exists in this catalogue. NULL and "" are always valid; leading backslashes are ignored. The
-   first use of a remote computer connects to it and waits for its answer. Returns ERROR_SUCCESS,
+   first call for a remote computer connects to that computer and waits for its answer. Returns ERROR_SUCCESS,
    PDH_CSTATUS_NO_MACHINE, PDH_ACCESS_DENIED or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine);
 /* Returns true if the object belongs to `machine`, which catalogue_machine must have accepted. */

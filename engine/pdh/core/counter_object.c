@@ -9,23 +9,24 @@
          last completed sample                        last: the completed sample, for `sample` to read
 
    - Objects whose type sets at_once (log files, extension DLLs, Perflib countersets, remote computers) limit their
-     waits themselves. The caller samples them directly, and the rest of this list does not apply to them.
+     waits themselves. The caller samples these objects directly, and the rest of this list does not apply to them.
    - Objects whose type sets tries_at_once are first sampled on the caller's thread, because waking another thread,
-     which then wakes the caller, costs more than reading a small kernel file. If such a sample needs to wait
-     (source_may_wait), it is discarded and taken again as described below.
-   - counter_objects_sample passes the works of all other objects to timed_work_run, which runs them one after another
-     on another thread. A work that exceeds the time limit stays on its thread, and a new thread runs the remaining
-     works.
-   - Only the query's thread writes the query's side and `last`, and only while the work does not run. Only the sampling
-     thread writes `side`, and only while the work runs. No lock is needed between them.
-   - After the call, settle_sample runs for each object. If the work is still running, the object's result is
-     ERROR_TIMEOUT. Its values remain those of the last published sample, but the result prevents counters from showing
-     them. If the work is complete and has succeeded, its sample is published: `side` becomes `last` and the query's
-     side, and the next sample reuses the array of the old values.
-   - A later sample does not start a work that is still running. The object's values are missing until the work is
-     complete.
-   - counter_object_close abandons a running work. The work outlives the object and its query, and frees itself when it
-     is complete.
+     which then wakes the caller, costs more than reading a small kernel file. If the sample has to wait on the caller's
+     thread (source_may_wait), the sample is discarded and taken again as described below.
+   - counter_objects_sample passes a work item (struct timed_work) for each of the other objects to timed_work_run,
+     which runs the items one after another on another thread. A work item that exceeds the time limit stays on its
+     thread, and a new thread runs the remaining items.
+   - Only the query's thread writes the query's side and `last`, and only while the object's work item does not run.
+     Only the sampling thread writes `side`, and only while the work item runs. Therefore the query's thread and the
+     sampling thread need no lock.
+   - After the call, settle_sample runs for each object. If the work item is still running, the object's result is
+     ERROR_TIMEOUT. The object keeps the values of the last published sample, but counters do not show an object's
+     values while its result is an error. If the work item is complete and has succeeded, its sample is published:
+     `side` is copied to `last` and to the query's side, and the next sample reuses the array of the old values.
+   - A later sample does not start the work item again while it is still running. The object's values are missing until
+     the work item is complete.
+   - counter_object_close abandons a running work item. The work item outlives the object and the object's query, and
+     frees itself when it is complete.
 
    Instance lists are immutable and reference-counted, so both sides and all counters can share one list. */
 #include "engine/pdh/core/counter_object.h"
@@ -114,7 +115,8 @@ static void enter_bucket(uint32_t *bucket, uint32_t *next, size_t at)
     *bucket = (uint32_t)at + 1;
 }
 
-/* Returns the length without "#1" at the end. Names that were made safe contain no other '#'. */
+/* Returns the length without "#1" at the end. In a name that instance_name_make_safe has processed, no other '#' can
+   occur. */
 static size_t bare_length(const char *name, size_t length)
 {
     size_t at = length;
@@ -222,7 +224,8 @@ int64_t *counter_object_row(struct counter_object *o, size_t row)
     return o->values + row * o->type->value_count;
 }
 
-/* The sampling side. It outlives the query's side if the query's side is closed while the work is running. */
+/* The sampling side. If the query's side is closed while the work item is running, the sampling side exists until the
+   work item is complete. */
 struct counter_object_work {
     struct timed_work work;
     struct counter_object side, last;
@@ -243,7 +246,7 @@ static void run_sample(struct timed_work *work)
     take_sample((struct counter_object_work *)work, false);
 }
 
-/* Samples the object on the calling thread. False: it must be sampled on another thread instead. */
+/* Samples the object on the calling thread. False: the caller must sample the object on another thread. */
 static bool sample_on_own_thread(struct counter_object_work *w, uint32_t limit)
 {
     const struct counter_object_type *type = w->side.type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter objects: the description of an object (its type) and one sample of all its instances. A struct counter_object
-   exists for each side of a sample. The type's `sample` fills the sampling side on a thread with a time limit. The
-   query's side is the last completed sample. */
+/* Counter objects: the description of an object (its type) and one sample of all its instances. Each object of a query
+   has two structs counter_object, called sides. The type's `sample` fills the sampling side on a thread with a time
+   limit. The query's side contains the last completed sample. */
 #ifndef OPENPLA_PDH_COUNTER_OBJECT_H
 #define OPENPLA_PDH_COUNTER_OBJECT_H
 
@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* The instance never has this value, or does not have it now. */
+/* Marks a value that the instance never has, or does not have now. */
 #define VALUE_ABSENT        INT64_MIN
 /* The bits of `wanted` and `present`. Each counter has its own bit; counters from the 64th on share the last bit. */
 #define OBJECT_BIT(counter) (1ull << ((counter) < 63 ? (counter) : 63))
@@ -30,11 +30,12 @@ struct counter_schema {
     enum counter_total total;
 };
 
-/* The instances of a sample. A list never changes after its creation. Therefore several readers can share it and
-   remember positions in it. */
+/* The instances of a sample. A list never changes after its creation. Therefore several readers can share a list and
+   remember positions in the list. */
 struct instance {
     char *name;         /* name as in a path: "svchost#1" */
-    size_t base_length; /* length of the source's name: "svchost"; "#1" was appended to a duplicate */
+    size_t base_length; /* length of the name that the source reported, without a "#1" that was appended because of a
+                           duplicate */
     size_t bare_length; /* length of "svchost", even if the source's name already has a number, as in logs */
     uint32_t base_hash; /* hash of the base name, ignoring case */
     uint32_t hash;      /* hash of the whole name */
@@ -69,7 +70,7 @@ struct counter_object_type {
        constant must set this, because a delayed sample can outlive the type. */
     bool at_once;
     /* The object can be sampled on the query's thread, because it calls source_may_wait before it waits. Sampling on
-       that thread saves two switches between threads. */
+       the query's thread avoids waking another thread, which would then wake the query's thread. */
     bool tries_at_once;
     /* Takes one sample of the values whose bits are in `wanted`; other values may be VALUE_ABSENT. Calls
        counter_object_row for each instance and sets o->time, o->present and, if they changed, the instances. Never runs
@@ -99,8 +100,9 @@ struct counter_object {
     FILETIME local_time; /* local time of the sample: the TimeStamp that PDH returns */
     HRESULT result;      /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the sample exceeded the time
                             limit */
-    struct counter_object_work *work;  /* set only on the query's side: the sampling side */
-    const struct counter_object *last; /* set only on the sampling side: the query's side, with the previous sample */
+    struct counter_object_work *work;  /* points to the sampling side; set only on the query's side */
+    const struct counter_object *last; /* points to the query's side, with the previous sample; set only on the sampling
+                                          side */
     struct source_hold hold;           /* used only on the sampling side: the shared files that it currently uses */
 };
 
@@ -142,9 +144,11 @@ int64_t *counter_object_row(struct counter_object *o, size_t row);
 /* Creates a list of `count` instances and copies their names. Duplicate names get "#1", "#2" ... in the order of the
    list. Characters that are special in paths are replaced as in instance_name_make_safe. NULL if memory runs out. */
 struct instance_list *instance_list_create(size_t count, const char *const *names, const uint64_t *keys);
-/* Like instance_list_create, for names that are already valid in paths: only numbers duplicates. */
+/* Like instance_list_create, for names that are already valid in paths: changes names only by adding numbers to
+   duplicates. */
 struct instance_list *instance_list_create_ready(size_t count, const char *const *names, const uint64_t *keys);
-/* Replaces the characters that are special in paths: "(" and ")" with "[" and "]"; "/", "\" and "#" with "_". */
+/* Replaces the characters that are special in paths: "(" becomes "[", ")" becomes "]", and "/", "\" and "#" become
+   "_". */
 void instance_name_make_safe(char *name);
 /* Makes `list` the object's instances and takes ownership of it. */
 void counter_object_set_instances(struct counter_object *o, struct instance_list *list);

@@ -175,7 +175,7 @@ static HRESULT parse_columns(const char *p, const char *end, struct kernel_count
     return out->count ? S_OK : E_FAIL;
 }
 
-/* Parses " 24:   1   0  text" and adds its numbers if there is one per column. */
+/* Parses " 24:   1   0  text" and adds the counts of the line if the line has a count for every column. */
 static void add_line(const char *p, const char *end, struct kernel_counts *out)
 {
     const char *label = kernel_skip(p, end);
@@ -223,8 +223,8 @@ void kernel_counts_free(struct kernel_counts *counts)
     *counts = (struct kernel_counts){0};
 }
 
-/* Parses " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0". The last word is the user. Several
-   users are separated by commas. */
+/* Parses " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0". The last word (`user`) is the name that
+   the driver gave the interrupt. Several names are separated by commas. */
 static bool parse_interrupt(const char *p, const char *end, struct kernel_interrupt *out)
 {
     uint64_t count;

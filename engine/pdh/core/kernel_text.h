@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers for the text of Linux kernel files. They are pure functions that convert text to numbers. */
+/* Parsers for the text of Linux kernel files. The parsers are pure functions that convert text to numbers. */
 #ifndef OPENPLA_PDH_KERNEL_TEXT_H
 #define OPENPLA_PDH_KERNEL_TEXT_H
 

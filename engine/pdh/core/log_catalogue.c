@@ -76,7 +76,7 @@ struct log_sample {
     size_t row_capacity;
     uint32_t *buckets; /* hash table by name; an element refers to the first row of a chain */
     size_t bucket_count;
-    uint64_t search; /* number of the current place's search */
+    uint64_t search; /* number of the current search; there is one search for each place */
 };
 
 static int64_t local_of(const struct log_reader *reader, int64_t utc)
@@ -384,7 +384,7 @@ static bool add_place(struct log_catalogue *lc, size_t file, size_t cell, const 
     return ok;
 }
 
-/* Adds the counters that the file has defined so far to their objects. */
+/* Adds each counter that the file has defined so far to the object of the counter. */
 static bool map_counters(struct log_catalogue *lc, size_t at)
 {
     struct log_file *file = &lc->files[at];
@@ -497,8 +497,8 @@ static void sort_files(struct log_catalogue *lc)
     }
 }
 
-/* Opens the files and reads the first sample of each, because binary files name the instances and some counters only in
-   their samples. */
+/* Opens the files and reads the first sample of each, because in binary files only the samples contain the names of the
+   instances and of some counters. */
 static PDH_STATUS open_files(struct log_catalogue *lc, const struct texts *paths)
 {
     for (size_t i = 0; i < paths->count; i++) {

@@ -21,8 +21,8 @@ typedef struct {
     BYTE RawBytes[1];
 } PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record, LPDWORD bytes);
-/* Functions that programs use but the engine's table does not have. On Windows the system's own header declares
-   them. */
+/* Functions that programs use but the engine's table does not have. On Windows the system's own header declares these
+   functions. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
                                               PPDH_RAW_COUNTER values, PPDH_STATISTICS data);

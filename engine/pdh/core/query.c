@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: adding counters, taking samples, and keeping the last two samples. Also the set of live handles. */
+/* Queries: adding counters, taking samples, and keeping the last two samples. This file also contains the set of live
+   handles. */
 #include "engine/pdh/core/query.h"
 
 #include "engine/base/debug_trace.h"
@@ -36,7 +37,7 @@ static const void *handle_at(const struct handle_table *t, size_t at)
     return atomic_load_explicit(&t->slots[at], memory_order_relaxed);
 }
 
-/* Returns the slot of the handle, or the free slot for it. Without the lock it may return a wrong slot. */
+/* Returns the slot of the handle, or the free slot for it. Without the lock this function may return a wrong slot. */
 static size_t handle_find_slot(const struct handle_table *t, const void *handle)
 {
     size_t at = home(t, handle);

@@ -95,7 +95,7 @@ struct query {
     struct counter_object_use *uses; /* reusable array for one sample */
     size_t use_capacity;
     struct counter *first, *last;
-    unsigned now;       /* index of the newest value in `raw` of each counter */
+    unsigned now;       /* index of the newest value in every counter's `raw` */
     atomic_uint turns;  /* odd while counters receive new values */
     uint64_t serial;    /* serial of the last counter that was added */
     int64_t sample_utc; /* UTC FILETIME at which the last sample read its first object */
@@ -161,7 +161,7 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
                             const struct log_options *options, bool circular, struct query_log **out);
 /* Takes a sample and writes it to the file, possibly only to the operating system's cache. Counters that were removed
    since the log was created have no values. Fails with PDH_END_OF_LOG_FILE if the size limit is reached and nothing was
-   written, with PDH_LOG_FILE_CREATE_ERROR if writing fails, or like query_collect. */
+   written, with PDH_LOG_FILE_CREATE_ERROR if writing fails, or with the errors of query_collect. */
 PDH_STATUS query_log_update(struct query_log *l);
 uint64_t query_log_size(const struct query_log *l);
 /* Completes the file and frees `l`, even on failure. NULL is allowed. */

@@ -146,7 +146,7 @@ void kept_folder_close(struct kept_folder *k)
 /* The kernel files and the process list of one query ("parts").
 
    The objects of a query are sampled one after another. An object that exceeds the time limit continues on its own
-   thread, while the query samples the other objects and takes its next sample (see counter_object.c). All of them need
+   thread, while the query samples the other objects and takes its next sample (see counter_object.c). All objects need
    the same files, but a file must be read only once per sample, and its text must not change under a reader:
 
        serial of the sample     1            2                        3
@@ -170,9 +170,9 @@ void kept_folder_close(struct kept_folder *k)
      reading is repeated only after a lack of memory, because that failure has nothing to do with the file. A file whose
      reading failed is closed, and the next sample opens it again.
 
-   The process list is a part too. Its `figures` select the expensive values per process. If an object requested a value
-   in one sample, the next sample reads this value as soon as it reads the list, because the objects start in any order.
-   Values that no object requested during a whole sample are no longer read (figures_next).
+   The process list is a part too. `figures` selects the values that are expensive to read for each process. If an
+   object requested a value in one sample, the next sample reads this value as soon as it reads the list, because the
+   objects start in any order. Values that no object requested during a whole sample are no longer read (figures_next).
 
    The struct is reference-counted, because the sampling side of a slow object may outlive its query. */
 

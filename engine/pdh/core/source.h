@@ -10,16 +10,17 @@
 #include "engine/base/text.h"
 #include "engine/pdh/objects/process_list.h"
 
-/* Small kernel files, one per item (/sys/class/thermal/thermal_zone3/temp). Opening such a file costs many times more
-   than reading it, so handles stay open between samples. A sweep closes the files that were not read since the previous
-   sweep. */
+/* Small kernel files, one per item (/sys/class/thermal/thermal_zone3/temp). Opening one of these files costs many times
+   more than reading it, so handles stay open between samples. A sweep closes the files that were not read since the
+   previous sweep. */
 
 /* Zero-initialise. */
 struct kept_files {
     struct kept_file *files;
     size_t count, capacity;
     size_t next;               /* index of the file that is likely to be requested next */
-    struct kernel_file *spare; /* the file that was read last, if too many files are open to keep it open longer */
+    struct kernel_file *spare; /* the file that was read last, if it is not in `files` because too many files are
+                                  open */
 };
 /* Reads the current text of a file, borrowed until the next call. Fails like kernel_file_open and kernel_file_read. */
 HRESULT kept_files_text(struct kept_files *k, const char *path, const char **text, size_t *size);
@@ -39,8 +40,8 @@ struct kept_folder {
 HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *prefix);
 void kept_folder_close(struct kept_folder *k);
 
-/* The kernel files and the process list that the objects of one query share. They stay open, and each is read at most
-   once per sample, no matter how many objects and counters need it. source.c describes how threads share them. */
+/* The kernel files and the process list that the objects of one query share. The files stay open, and each is read at
+   most once per sample, no matter how many objects and counters need it. source.c describes how threads share them. */
 
 /* The time of a reading. */
 struct source_time {

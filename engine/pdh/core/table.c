@@ -26,10 +26,11 @@
    4. Name (table_instances). The key of a row is a hash of its name and of the gatherer's `key`, such as a process's
       start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, so
       all positions that counters have cached stay valid. Otherwise a new list is created.
-   5. Evaluate (table_fill_rows). Plain rows and aliases run their programs. Subtotals and the total combine the values
-      of plain rows. In each row, a counter is absent if its value or its base is absent.
-   6. Report presence (present_in). A counter exists if an instance has a value for it, or if the host OS is known to
-      report its columns (table_know_columns). Without instances all counters exist.
+   5. Evaluate (table_fill_rows). Each value of a plain row or an alias is computed by the program of that value.
+      Subtotals and the total combine the values of plain rows. In each row, a counter is absent if its value or its
+      base is absent.
+   6. Report presence (present_in). A counter exists if an instance has a value for the counter, or if the host OS is
+      known to report the columns in the counter's formula (table_know_columns). Without instances all counters exist.
 
    The total of a rate needs care. A plain sum would drop when an instance ends, and PDH would compute a negative rate.
    Therefore the total of such a value (table_program.adds_up) continues from its own previous value: it grows by each
@@ -61,7 +62,7 @@ struct table_program {
     uint64_t columns;
 };
 
-/* A kernel file's key during compilation. Its column is not known until all sources have been parsed. */
+/* A kernel file's key during compilation. The key's column is not known until all sources have been parsed. */
 struct key_use {
     enum source_part part;
     size_t slot;
@@ -429,8 +430,8 @@ static bool is_known(const struct counter_object *o, uint32_t value)
 }
 
 /* Returns the counters among `wanted` that exist: those that have a value in some row, and those that the host OS is
-   known to report. If there are no rows, or the only row is a total, nothing is known about the counters, so all of
-   them exist. */
+   known to report. If there are no rows, or the only row is a total, no row can show which counters exist, and all
+   counters count as existing. */
 static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
     const struct table_state *t = o->state;

@@ -66,10 +66,10 @@ void table_close(struct counter_object *o);
 int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *parent, const char *name, size_t length,
                    uint64_t key);
 
-/* Declares that this host OS can report the columns (bits) for instances of this type. Their counters then exist even
-   while no instance has a value. Examples are a container's drive without a block device, and an adapter without a
-   speed. Without this call (decision 128), a counter exists only if an instance has a value or if there are no
-   instances. */
+/* Declares that this host OS can report the columns (bits) for instances of this type. Counters that need only these
+   columns then exist even while no instance has a value, for example if the only drive is a container's drive without a
+   block device, or the only adapter has no speed. Without this call (decision 128), a counter exists only if an
+   instance has a value or if there are no instances. */
 void table_know_columns(struct table_state *t, uint64_t columns);
 
 /* Adds the total of all plain rows, "_Total", with the parent "_Total" if the other rows have parents. */
@@ -96,8 +96,9 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
 #define SHARED_OF(rows) SOME_OF(rows, 0, rows##_shared, rows##_values)
 #define MORE_OF(rows)   SOME_OF(rows, rows##_shared, rows##_all - rows##_shared, rows##_all)
 
-/* Initialisers for an object type that is a table. They follow .name, .index, .help and .has_instances. The parameters
-   are the rows and their subset, the type of the object's state, and the members of struct table. */
+/* Initialisers for an object type that is a table. These initialisers are written after .name, .index, .help and
+   .has_instances. The parameters are the rows and their subset, the type of the object's state, and the members of
+   struct table. */
 #define TABLE_OBJECT(rows, which, state_type, gatherer, closer, columns_origin)                                        \
     which(rows), .sample = table_sample, .close = table_close, .state_size = sizeof(state_type),                       \
                  .table = &(const struct table)                                                                        \

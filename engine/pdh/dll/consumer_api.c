@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The consumer functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll; MinGW's perflib.h has
-   none of them. For this computer they call the server's methods directly; for a remote computer they use a link.
-   Microsoft documents their behaviour and errors. This file also sets the type of link that openpdh.dll uses for remote
-   computers. */
+   none of them. For this computer, the functions call the server's methods directly; for a remote computer, they use a
+   link. Microsoft documents the behaviour and errors of these functions. This file also sets the type of link that
+   openpdh.dll uses for remote computers. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/core/query.h"

@@ -128,9 +128,9 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 
 /* ---- Visual Basic ---- */
 
-/* The following functions are for Visual Basic. The functions with dialogs are missing. Handles are in the caller's
-   variables; strings are in the ANSI code page, in buffers that the caller has made long enough. A Visual Basic Long
-   has 32 bits, like handles in its programs. */
+/* The following functions are for Visual Basic. Other functions for Visual Basic, such as those with dialogs, are not
+   implemented. Handles are in the caller's variables; strings are in the ANSI code page, in buffers that the caller has
+   made long enough. A Visual Basic Long has 32 bits, like handles in its programs. */
 
 PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query);
 PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter);

@@ -2,7 +2,7 @@
 /* The provider functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll, because Wine's own
    functions do nothing. Every process can read the countersets as PDH objects. Names come from the registration
    (counterset_registration.h). Without a registration, a counterset's name is its GUID, and a counter's name is
-   "Counter" and its id. Microsoft documents the behaviour and errors of the functions with perflib.h. */
+   "Counter" and its id. The behaviour and errors of the functions are in Microsoft's documentation of perflib.h. */
 #include <windows.h>
 #include <winperf.h>
 #undef WINADVAPI

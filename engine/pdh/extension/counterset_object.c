@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum for all Perflib providers together. No well-behaved provider reaches it, and it keeps a hostile provider from
-   slowing down all readers. */
+/* Maximum number of objects of all Perflib providers together. Well-behaved providers never reach this number. The
+   limit keeps a hostile provider from slowing down all readers. */
 #define MOST_OBJECTS   1000
 #define MOST_INSTANCES 32768 /* maximum per object */
 
-/* A value of a row. Each provider may store it at a different position. */
+/* A value of a row. Each provider may store the value at a different position in the row. */
 struct counterset_value {
     uint32_t id, type;
     uint32_t at; /* index in the row */
@@ -306,7 +306,7 @@ static HRESULT make_counters(struct counterset_object *co, const struct register
     return shown ? S_OK : S_FALSE;
 }
 
-/* Adds the counterset as an object. `of` is NULL if its provider is unknown. */
+/* Adds the counterset as an object. `of` is the counterset's provider; NULL if the provider is unknown. */
 static HRESULT add_object(struct countersets *s, const struct registered_provider *of, const struct registered_set *set,
                           struct catalogue *c)
 {
@@ -345,8 +345,8 @@ static HRESULT add_object(struct countersets *s, const struct registered_provide
     return S_OK;
 }
 
-/* Adds a counterset from the record in a provider's section. In such a record the base of a fraction is the next
-   counter. */
+/* Adds a counterset from the record in a provider's section. In a provider's section, the base of a fraction is the
+   counter after the fraction. */
 static HRESULT add_live(struct countersets *s, const struct counterset_record *r, struct catalogue *c)
 {
     const struct counterset_counter *counters = counterset_counters(r);
@@ -385,8 +385,8 @@ static bool is_known(const struct countersets *s, const GUID *guid)
     return i < s->count;
 }
 
-/* Adds the registered countersets. They are objects even while their provider is not running, so that a log can be set
-   up before the program starts. */
+/* Adds the registered countersets as objects. A counterset's object exists even while the counterset's provider is not
+   running, so that a log can be set up before the program starts. */
 static HRESULT add_registered(struct countersets *s, struct catalogue *c)
 {
     struct registered_countersets list;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Perflib V2 countersets in shared memory: the protocol between providers and readers.
 
-   A Perflib provider is any program that calls PerfStartProvider and increments counters. Readers are all programs that
-   collect counters. The values must be cheap to increment, so the provider's instances are in shared memory and readers
-   poll them:
+   A Perflib provider is any program that calls PerfStartProvider and increments counters. A program that collects
+   counters is a reader. The values must be cheap to increment, so the provider's instances are in shared memory and
+   readers poll them:
 
        section "openpdh_countersets"              section "openpdh_provider_PROCESS_SERIAL", one per provider
        +-----------------------------------+      +--------------------------------------------------------+
@@ -26,10 +26,11 @@
    - A new record beyond `used` is not part of the copy. The provider increases `used` after the record is complete.
    - A record that is being filled has live == 0 and is skipped.
    - A record may be deleted and recreated during the copy. The first half of the copy is then old and the second half
-     new. To detect this, begin_record clears `live` and increments `generation` before it writes the rest. The reader
-     copies generation and live in one 64-bit word before the rest of the record. After copying, it compares the copied
-     generation with the one that is now in the section (drop_torn). If the generation has changed, the copied record is
-     marked as not live. The static assertion below keeps both members in one word.
+     new. So that readers detect a copy that mixes old and new bytes, begin_record clears `live` and increments
+     `generation` before it writes the rest. The reader copies `generation` and `live` in one 64-bit word before the
+     rest of the record. After copying, it compares the copied generation with the one that is now in the section
+     (drop_torn). If the generation has changed, the copied record is marked as not live. The static assertion below
+     keeps both members in one word.
    - Values of one instance may be from slightly different times, as on Windows.
 
    What a crash leaves. The slot remains SLOT_USED, and the section exists as long as a reader has it open. Readers drop
@@ -233,7 +234,7 @@ static struct room *find_room(struct counterset_provider *p, uint32_t offset)
         else
             high = middle;
     }
-    return &p->rooms[low]; /* exists, because all offsets come from this file's functions */
+    return &p->rooms[low]; /* this room exists, because all offsets come from this file's functions */
 }
 
 /* Returns room for a record of `size` bytes: the room of a deleted record of the same size, or new room. NULL if the

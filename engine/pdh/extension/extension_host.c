@@ -39,9 +39,9 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 
 /* ---- The client's side of an extension host ----
 
-   The problem: a performance extension DLL is foreign code that runs inside the program that reads its counters. It may
-   crash, hang, corrupt memory or call ExitProcess. Therefore a separate host process loads it, and the client (the
-   program that reads the counters) reads the data through shared memory with a time limit.
+   The problem: a performance extension DLL is foreign code that runs inside the program that reads the DLL's counters.
+   The DLL may crash, hang, corrupt memory or call ExitProcess. Therefore a separate host process loads the DLL, and the
+   client (the program that reads the counters) reads the data through shared memory with a time limit.
 
        program that reads counters                      rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE
        --------------------------                       ------------------------------------------------------
@@ -73,9 +73,9 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
    time. Other threads wait for `changed`. `hosts.lock` protects the list and `users`. A thread that needs both locks
    takes `hosts.lock` first.
 
-   Hangs. A sample waits only for its own short time limit and then reports ERROR_TIMEOUT. Later samples also report it
-   as long as the request is unanswered. After HUNG_MS the next request terminates the process. The client identifies
-   the process by id and start time, so that it never terminates another process with a reused id.
+   Hangs. A sample waits only for its own short time limit and then reports ERROR_TIMEOUT. Later samples also report
+   ERROR_TIMEOUT as long as the request is unanswered. After HUNG_MS the next request terminates the process. The client
+   identifies the process by id and start time, so that it never terminates another process with a reused id.
 
    Crashes. When the process has exited, the client drops the channel and never uses it again, because a dying process
    may still write to it. The next process gets a new section with a new random name. extension_host_delay_restart sets
@@ -119,7 +119,7 @@ struct extension_host {
     struct extension_reply *reply; /* the fetched reply to the last request; NULL: not fetched yet */
 };
 
-/* All extension hosts of this program. They are never freed, so that their pauses are kept. */
+/* All extension hosts of this program. An extension host is never freed, so that its `pause` is kept. */
 static struct {
     struct lock lock;
     struct extension_host *first;
@@ -233,7 +233,7 @@ static void extension_host_delay_restart(struct extension_host *h)
     h->pause = h->pause * 2 < LAST_PAUSE_MS ? h->pause * 2 : LAST_PAUSE_MS;
 }
 
-/* Drops the process if it has exited. True if it exited because it was unused. */
+/* Drops the process if it has exited. True: the process has exited because it was unused. */
 static bool extension_host_reap_process(struct extension_host *h)
 {
     uint32_t code = 1;

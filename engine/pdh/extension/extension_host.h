@@ -17,10 +17,10 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 /* Lists the services whose key Performance has the values Library, Open, Collect and Close. Omits a service if this
    key also has a value "Disable Performance Counters" other than 0. */
 HRESULT extension_services(struct texts *out);
-/* Lists the English names and help strings as number, string, number, string ... They come from the values Counter and
-   Help of Perflib\009 and from the services. Wine has no such table and does not allow programs to write one. Therefore
-   a service can store its part of the table in its own key Performance, in the same form, as the values "Counter 009"
-   and "Help 009" (REG_MULTI_SZ). `openpla lodctr` writes these values. */
+/* Lists the English names and help strings as number, string, number, string ... The strings come from the values
+   Counter and Help of Perflib\009 and from the services. Wine does not have these two values and does not allow
+   programs to write them. Therefore a service can store its own strings in its key Performance, in the same form, as
+   the values "Counter 009" and "Help 009" (REG_MULTI_SZ). `openpla lodctr` writes these values. */
 HRESULT extension_names(const struct texts *services, struct texts *out);
 /* Starts the host process, which loads the service's DLL and serves the channel with this name. */
 HRESULT extension_start(const char *channel, const char *service, struct process **out);
@@ -48,8 +48,8 @@ struct extension_channel {
 };
 #define EXTENSION_VERSION   2u
 #define EXTENSION_PARKED_MS 10000
-/* The exit code of a host process that exits because it is unused. It is unlikely that a DLL terminates its process
-   with the same code. */
+/* The exit code of a host process that exits because it is unused. A DLL is unlikely to terminate the host process with
+   this exit code. */
 #define EXTENSION_EXIT_IDLE 0x0D1E0001u
 
 /* A private copy of the data that the DLL returned. */

@@ -12,10 +12,11 @@
 /* Time limit in milliseconds for a reply within a sample. The query's other objects are delayed too, but only once if
    the DLL hangs. */
 #define ANSWER_MS    300
-/* Maximum per DLL. No well-behaved DLL reaches it, and it keeps a hostile DLL from delaying the others. */
+/* Maximum number of objects per DLL. A well-behaved DLL never reaches this number. The limit keeps a hostile DLL from
+   delaying the others. */
 #define MOST_OBJECTS 1000
-/* Maximum number of objects that are searched for the parent instances of one object. For example, Process is searched
-   for the parents of Thread. */
+/* Maximum number of objects that are searched for the parent instances of one object. For example, the parents of the
+   instances of Thread are searched in the object Process. */
 #define MOST_PARENTS 16
 
 struct extension_object {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The object Control Group (OpenPLA only): the resources that the kernel charges to groups of processes. The instance
-   "own" is the group of /proc/self. In native builds that is this process. Under Wine it is Wine's server, because the
-   server opens the file, so "own" is the group of the Wine prefix. In a hierarchy of version 2 the groups of the first
-   two levels, which are systemd's slices and services, are instances too. */
+   "own" is the group of the process to which /proc/self refers. In native builds, /proc/self is this process. Under
+   Wine, /proc/self is Wine's server, because the server opens the file, so "own" is the group of the Wine prefix. In a
+   hierarchy of version 2 the groups of the first two levels, which are systemd's slices and services, are instances
+   too. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -113,7 +114,8 @@ static bool sum_of(const char *text, size_t size, const char *name, int64_t *sum
     return found;
 }
 
-/* Reads the numbers of one group of version 2. S_FALSE if the group's folder has no cpu.stat, which every group has. */
+/* Reads the numbers of one group of version 2. S_FALSE if the folder has no cpu.stat. A folder without cpu.stat is not
+   a group's folder, because every group has a cpu.stat. */
 static HRESULT read_group(struct control_group_state *s, const char *folder, int64_t *cells)
 {
     const char *text = NULL, *read = "";
@@ -281,7 +283,7 @@ static HRESULT control_group_gather(struct counter_object *o, struct source *sou
     const char *text;
     size_t size;
     snprintf(path, sizeof path, "%s/sys/fs/cgroup/cgroup.controllers", source_root(source));
-    /* With version 1 alone, there is no single hierarchy to list. */
+    /* If the kernel has only control groups of version 1, there is no single hierarchy to list. */
     if (SUCCEEDED(hr)) {
         HRESULT unified = kept_files_text(&s->files, path, &text, &size);
         if (SUCCEEDED(unified))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects PhysicalDisk and LogicalDisk, from /proc/diskstats, the mounted file systems and the drive letters. A
-   physical disk is a block device with hardware (/sys/block/NAME/device). As on Windows, its name consists of its
-   number in the kernel's order and the letters of its drives: "0 C: Z:". */
+   physical disk is a block device with hardware (/sys/block/NAME/device). As on Windows, the instance name of a
+   physical disk consists of the disk's number in the kernel's order and the letters of the disk's drives: "0 C: Z:". */
 #include "engine/base/clock.h"
 #include "engine/base/folder.h"
 #include "engine/base/kernel_file.h"
@@ -180,9 +180,9 @@ static bool copy_mount_point(const char *root, const struct kernel_row *row, cha
     return true;
 }
 
-/* Finds the device of a drive letter. Wine does not report it, so the function searches for the only file system with
-   the drive's size and free space. If several match, the device is unknown. Remote file systems, which might not
-   respond, have no device and are skipped. */
+/* Finds the device of a drive letter. Wine does not report this device, so the function searches for the only file
+   system with the drive's size and free space. If several match, the device is unknown. Remote file systems, which
+   might not respond, have no device and are skipped. */
 static void find_device(struct letter *letter, const char *root, const char *mounts, size_t size)
 {
     uint64_t total, free, best = UINT64_MAX;
@@ -257,7 +257,8 @@ static void set_cells(int64_t *cells, const struct kernel_row *row)
         cells[i] = (int64_t)row->values[i];
 }
 
-/* Returns true if `part` is a partition of the disk or the disk itself: "vda1" for "vda", "nvme0n1p2" for "nvme0n1". */
+/* Returns true if `part` is a partition of the disk or the disk itself. For example, "vda1" is a partition of "vda",
+   and "nvme0n1p2" of "nvme0n1". */
 static bool is_part_of(const char *part, const char *disk)
 {
     size_t length = strlen(disk);
@@ -311,8 +312,8 @@ static HRESULT gather_physical(struct counter_object *o, struct source *source, 
     return table_add_total(&s->table, false, s->disks_known);
 }
 
-/* Returns the first drive letter that has the same device as `letter`. If that is an earlier letter, the total already
-   contains the values of the device. */
+/* Returns the first drive letter that has the same device as `letter`. If the result is not `letter` itself but an
+   earlier letter, the total already contains the values of the device. */
 static size_t first_letter(const struct disk_state *s, size_t letter)
 {
     size_t i = 0;

@@ -22,7 +22,8 @@ struct drm_process {
     size_t engine_count;
     struct drm_memory memory;
 };
-/* A client of a card in one process. Two files of a process may share a client. It is counted only once. */
+/* A client of a card in one process. Two files of a process may share a client. A shared client is counted only
+   once. */
 struct drm_client {
     uint32_t process, device;
     uint64_t id;
@@ -48,8 +49,8 @@ struct drm_files {
 };
 
 /* The functions up to drm_file_parse parse the keys that graphics drivers write to fdinfo (the kernel's
-   drm-usage-stats): "drm-engine-render: 5 ns", "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB",
-   "drm-total-vram0", and "drm-memory-vram" of older drivers. */
+   drm-usage-stats). Examples are "drm-engine-render: 5 ns", "drm-engine-capacity-render: 2", "drm-resident-vram0: 8
+   KiB" and "drm-total-vram0". Older drivers write "drm-memory-vram". */
 
 static bool starts(const char *p, const char *end, const char *word)
 {
@@ -128,8 +129,8 @@ static bool parse_byte_count(const char *p, const char *end, int64_t *out)
     return true;
 }
 
-/* Sums of the sizes in all keys with one prefix, such as "drm-resident-". Which prefixes exist depends on the kernel
-   version. */
+/* Sums of the sizes in all keys with one prefix, such as "drm-resident-". Different kernel versions write different
+   prefixes. */
 struct sizes {
     int64_t dedicated, shared;
 };

@@ -37,7 +37,7 @@
     COUNTER("Transition Pages RePurposed/sec", PERF_COUNTER_COUNTER, 824, 0, SUM,                                      \
             "vmstat.pgsteal_kswapd + vmstat.pgsteal_direct",                                                           \
             "Pages that still cached data and were reused for another purpose because memory was short.")              \
-    /* The value and its base have 32 bits as on Windows, so they count pages. */                                      \
+    /* As on Windows, value and base have only 32 bits. Both are in pages, not bytes. */                               \
     COUNTER("% Committed Bytes In Use", PERF_RAW_FRACTION, 1406, 0, SUM OVER(COMMIT_LIMIT_PAGES),                      \
             "meminfo.Committed_AS / 4", "Committed Bytes as a share of Commit Limit.")                                 \
     COUNTER("Available KBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, -3, SUM, "meminfo.MemAvailable",                       \

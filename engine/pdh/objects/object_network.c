@@ -52,8 +52,8 @@
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* Files with the speeds of the interfaces. They have the order of `names`, the instances of the last sample that needed
-   speeds. */
+/* Files with the speeds of the interfaces. The files are in the order of `names`, the instances of the last sample that
+   needed speeds. */
 struct interface_state {
     struct table_state table;
     struct instance_list *names;
@@ -168,8 +168,9 @@ const struct counter_object_type pdh_network_interface = {
 
 /* ---- Per Processor Network Interface Card Activity ---- */
 
-/* The device of a card lists the card's interrupts. For virtio, and for drivers of older buses, they are the interrupts
-   whose names begin with the name of the card or the virtio device. */
+/* The folder /sys/class/net/CARD/device/msi_irqs lists the numbers of a card's interrupts. For virtio, and for drivers
+   of older buses, the kernel does not list these numbers: the card's interrupts are then the interrupts whose names
+   begin with the name of the card or of the virtio device. */
 
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
@@ -222,7 +223,8 @@ static void card_interrupts_close(void *state)
     kernel_counts_free(&s->columns);
 }
 
-/* Finds the names of interrupts on the virtio bus. They contain the name of the device: "virtio2-input.0". */
+/* Finds the names of interrupts on the virtio bus. The name of an interrupt on this bus contains the name of the
+   device: "virtio2-input.0". */
 static HRESULT card_name_virtio(struct network_activity_state *s, const char *root)
 {
     char path[512];

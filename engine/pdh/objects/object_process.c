@@ -132,7 +132,7 @@ enum { NAME_WITH_ID = 2, NAME_ROOM = 784 /* bytes: a file name of 255 characters
 
 struct process_state {
     struct table_state table;
-    bool format_known, with_id; /* read only at the beginning, as Windows does */
+    bool format_known, with_id; /* read once, at the beginning, as on Windows */
 };
 
 static void read_format(struct process_state *s)

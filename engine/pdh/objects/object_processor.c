@@ -265,8 +265,8 @@ static void close_state(void *state)
     memory_free(s->node_of);
 }
 
-/* Returns a hash that identifies the set of processors. It is the key of the totals, because the mean over a different
-   set of processors is a different value. */
+/* Returns a hash that identifies the set of processors. The totals have this hash as their key, so that the totals of
+   another set of processors count as other instances: their means are not comparable. */
 static uint64_t hash_of(const struct kernel_cpus *cpus)
 {
     uint64_t h = HASH_START;

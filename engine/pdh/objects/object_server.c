@@ -115,7 +115,8 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
 
 /* The connections of a share or of a session. */
 struct part {
-    const char *share; /* points into the last database that was read; length 0: the part is a session */
+    const char *share; /* points into the last database that was read; `length` is 0 if the connections belong to a
+                          session */
     size_t length;
     uint32_t session;
     uint32_t connections;
@@ -162,7 +163,7 @@ static HRESULT find_server(const char *root)
                      "Samba's server is not running: no process smbd has the id in '/run/samba/smbd.pid'");
 }
 
-/* Reads a database. Its records are valid until the next database is opened. */
+/* Reads a database. The records of the database are valid until the next database is opened. */
 static HRESULT open_database(struct samba_state *s, const char *root, enum database which, struct samba_file *f)
 {
     char path[512];

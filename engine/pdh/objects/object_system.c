@@ -41,8 +41,8 @@ static void close_state(void *state)
 
 #define SECOND 10000000 /* in units of 100 ns */
 
-/* Returns the start time. It is computed from a clock with a resolution of some milliseconds, so the first result is
-   kept unless the wall clock has been set since then. */
+/* Returns the start time of the host OS. The start time is computed from a clock with a resolution of some
+   milliseconds. Therefore the first result is kept, unless the wall clock has been set after that. */
 static int64_t boot_time(struct system_state *s)
 {
     int64_t now = clock_boot_utc();

@@ -55,8 +55,9 @@ _Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both"
    - If there is no IPv6 socket, CurrEstab is the number of IPv4 connections.
    - If CurrEstab and the number of IPv4 sockets have changed by the same amount, and the number of IPv6 sockets has not
      changed, then IPv4 connections were opened or closed. Any other new or closed socket, and a connection that enters
-     or leaves a state that CurrEstab does not count, makes the two changes differ. Such differences might cancel out,
-     so the tables are read again at least every half minute if something changes. */
+     or leaves a state that CurrEstab does not count, makes the two changes differ. The effects of several such events
+     on the two changes might cancel each other out. Therefore the tables are read again at least every half minute if
+     something changes. */
 enum { OPENS_ACTIVE, OPENS_PASSIVE, ESTABLISHED, FIGURES };
 #define TABLES_AGAIN_MS 30000
 
@@ -83,7 +84,7 @@ static void close_tcp(void *state)
     kernel_keys_free(&((struct tcp_state *)state)->figures);
 }
 
-/* Reads the numbers. S_FALSE if the kernel does not report all of them. */
+/* Reads the numbers that `names` lists. S_FALSE if the kernel does not report all these numbers. */
 static HRESULT read_figures(struct counter_object *o, struct source *source, uint64_t figures[FIGURES])
 {
     static const char *const names[] = {"Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.CurrEstab"};

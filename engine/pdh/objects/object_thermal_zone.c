@@ -47,7 +47,8 @@ static HRESULT add_zone(struct thermal_state *s, const char *folder, size_t numb
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, text, strcspn(text, "\n"), number);
     if (!cells)
         return E_OUTOFMEMORY;
-    /* Reading a disabled sensor fails. Its zone remains, because otherwise the next zone would get its name. */
+    /* Reading a disabled sensor fails. The row of its zone remains, because otherwise the next zone of the same type
+       would get the name of this zone. */
     bool fits = (size_t)snprintf(path, sizeof path, "%s/%s/temp", folder, zone) < sizeof path;
     hr = fits ? kept_files_number(&s->files, path, &millidegrees) : S_FALSE;
     if (hr == S_OK) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Wine Server (OpenPLA only): the process that performs kernel tasks for all programs of a Wine prefix. It
-   opens files for these programs, so for them /proc/self refers to the Wine server. The Wine server does not report how
-   many requests it has answered, so the object shows the resources that the kernel of the host OS charges to it. */
+/* The object Wine Server (OpenPLA only): the process that performs kernel tasks for all programs of a Wine prefix. The
+   Wine server opens files for the programs of the prefix. Therefore a program of the prefix that opens /proc/self gets
+   the Wine server's /proc/self. The Wine server does not report how many requests it has answered, so the object shows
+   the resources that the kernel of the host OS charges to it. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"

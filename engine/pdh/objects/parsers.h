@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers for counter objects: the statistics of the kernel's SMB client, of graphics drivers, and of Samba's
-   databases. They are pure functions that convert bytes to numbers. */
+   databases. The parsers are pure functions that convert bytes to numbers. */
 #ifndef OPENPLA_PDH_PARSERS_H
 #define OPENPLA_PDH_PARSERS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the processes of the host OS from /proc. Also chooses between this list and the list of Wine's processes. */
+/* Lists the processes of the host OS from /proc. This file also chooses between this list and the list of Wine's
+   processes. */
 #include "engine/pdh/objects/process_list.h"
 
 #include "engine/base/clock.h"
@@ -259,7 +260,8 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 /* Most processes, in particular the kernel's threads, do not run between two samples. schedstat shows whether a
    process's first thread has run since the last reading, and reading it takes a tenth of the time that stat, status and
    io take. If a process has only one thread and this thread has not run, its values are taken from the last reading,
-   because only the process itself changes them. Programs, unlike the kernel's threads, need two more conditions:
+   because only the process itself changes them. For programs, but not for the kernel's threads, two more conditions
+   must hold before values are reused:
    - The sizes in statm must be the same as before the last reading, because the kernel can take memory from a program
      that does not run, and other programs can increase its memory.
    - The parent must still run, because a process whose parent exits gets another parent. A zombie counts as exited, and
@@ -268,8 +270,8 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
    files again. */
 
 /* Under Wine, listing /proc is by far the most expensive call of a reading. The kernel reports the last id that it
-   assigned and assigns ids in ascending order. Therefore only the names of newer ids are listed, and only if a process
-   may have started. The files of a process show that it has exited. */
+   assigned and assigns ids in ascending order. Therefore a reading usually lists only ids above `certain`, and only if
+   a process may have started. The files of a process show that it has exited. */
 
 #define TICK       100000 /* 10 ms in units of 100 ns */
 #define PAGE       4096
@@ -394,9 +396,10 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     return S_OK;
 }
 
-/* Reading a process's run time saves time only if the handles of all its files can be kept open. Otherwise opening two
-   more files for each reading would cost more than it saves. For a process that exits soon, even opening them once
-   costs more. Therefore the run time of a process is not read before its reading number READINGS_FIRST. */
+/* The run time of a process shows whether its other files must be read again. Reading the run time is worthwhile only
+   if the handles of all files of the process can stay open. Otherwise each reading would open two more files, which
+   would cost more than it saves. For a process that exits soon, even opening schedstat and statm once costs more than
+   it saves. Therefore the run time of a process is not read before its reading number READINGS_FIRST. */
 #define HANDLES_EACH   5
 #define READINGS_FIRST 3
 
@@ -418,9 +421,9 @@ static bool read_run_time(struct host_list *list, struct followed *f, struct pro
     return counted;
 }
 
-/* Returns true if the sizes of the process are the same as before the last reading of its other files. They are
-   compared with the earlier content of statm, not with the other files, because newer kernels do not count the sizes
-   exactly and the files differ slightly. */
+/* Returns true if the sizes of the process are the same as before the last reading of its other files. The sizes in
+   statm are compared with the earlier content of statm, not with the other files, because newer kernels do not count
+   the sizes exactly and the files differ slightly. */
 static bool sizes_are_unchanged(struct host_list *list, struct followed *f)
 {
     const char *text;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The running processes with their values and threads. On Windows these are the system's processes; in native builds
-   those in /proc, including kernel threads. Under Wine they are the Windows processes of this prefix with their Windows
-   names, or the processes of the host OS if the user has selected them (os_processes_wanted). */
+/* The running processes with their values and threads. On Windows, the list contains the system's processes; in native
+   builds, the processes in /proc, including kernel threads. Under Wine, the list contains the Windows processes of this
+   prefix with their Windows names, or the processes of the host OS if the user has selected those
+   (os_processes_wanted). */
 #ifndef OPENPLA_PDH_PROCESS_LIST_H
 #define OPENPLA_PDH_PROCESS_LIST_H
 
@@ -89,7 +90,7 @@ struct process_kept {
 
 /* Reads and parses stat; the result is borrowed until the next reading. *kept counts the handles of all processes.
    If the process has exited, its open handle reads nothing; the file is then opened again, because another process may
-   now have the id. Fails if no process has it. */
+   now have the id. Fails if no process has this id. */
 HRESULT process_files_stat(struct process_files *f, const char *root, struct process_kept *kept,
                            struct process_stat *out);
 /* Reads the requested groups, except the threads, into *e; other values remain unchanged. Values that cannot be read

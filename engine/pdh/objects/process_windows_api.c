@@ -13,8 +13,8 @@ struct process_match;
 
 /* Finds the Linux process of each Wine process by name and start time. Wine sets the name of the Linux process to the
    name of the .exe, but the kernel truncates it. The two start times differ by at most a second or two. Programs of
-   another prefix may have the same name and start at almost the same time. In that case the size of the address space
-   decides, because Wine reports it exactly. */
+   another prefix may have the same name and start at almost the same time. The size of the address space then shows
+   which Linux process is the right one, because Wine reports this size exactly. */
 
 #define SECOND      10000000
 #define KERNEL_NAME 15 /* maximum length of a name in the kernel, in bytes */
@@ -108,10 +108,10 @@ static HRESULT process_match_find(struct process_match **match, const char *root
 
 /* ---- the list ---- */
 
-/* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine it has no page faults,
-   private bytes or transfers, so these come from the files of the Linux process. It does not report handles either.
-   Wine's table of all handles must not be requested: Wine 8's server crashes, together with every program of the
-   prefix, if a process starts or exits at that time. */
+/* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine the result of this function
+   has no page faults, private bytes or transfers, so these values come from the files of the Linux process. Wine's
+   result contains no numbers of handles either. Wine's table of all handles must not be requested: if a process starts
+   or exits during the request, Wine 8's server crashes, together with every program of the prefix. */
 
 /* The documented and long-known fields of SYSTEM_PROCESS_INFORMATION, for 64-bit and 32-bit programs. The threads
    follow. */
@@ -409,8 +409,8 @@ static struct list_sizes ask_sizes(void)
     return s;
 }
 
-/* Keeps the sizes if they match the list's number of threads. Otherwise they belong to another list, or this version of
-   Wine uses another format. */
+/* Keeps the sizes if they match the list's number of threads. If they do not match, the sizes belong to another list,
+   or this version of Wine uses another format. */
 static void keep_sizes(struct windows_list *list, struct list_sizes asked)
 {
     ULONG threads = 0;

@@ -148,7 +148,8 @@ static HRESULT read_help(struct counter_reader *c, xmlNodePtr e, char **out)
     return SUCCEEDED(hr) ? count_bytes(c, e, *out) : hr;
 }
 
-/* Checks resource numbers. They are not used, because they refer to the resources of the provider's program. */
+/* Checks resource numbers. OpenPLA does not use these numbers, because they refer to the resources of the provider's
+   program. */
 static HRESULT check_resources(struct counter_reader *c, xmlNodePtr e)
 {
     uint64_t number;
@@ -228,8 +229,8 @@ static HRESULT read_scale(struct counter_reader *c, xmlNodePtr e, int32_t *out)
     return hr;
 }
 
-/* Checks the attributes `struct` and `field`. They name the struct of the program, and the field in it, that contain
-   the counter's value. */
+/* Checks the attributes `struct` and `field`. `struct` is the name of a struct of the program; `field` is the name of
+   the field in this struct that contains the counter's value. */
 static HRESULT check_field(struct counter_reader *c, xmlNodePtr e)
 {
     char *of = NULL, *field = NULL, *key = NULL;
@@ -320,8 +321,8 @@ static HRESULT read_structs(struct counter_reader *c, xmlNodePtr e)
     return hr;
 }
 
-/* Checks that all counters to which a counter refers exist, and that fractions have a base. `e` has the counters of `s`
-   in the same order. */
+/* For each counter, checks that the counters in its references exist, and that a fraction has a base. `e` has the
+   counters of `s` in the same order. */
 static HRESULT check_references(struct counter_reader *c, xmlNodePtr e, struct registered_set *s)
 {
     static const char *const references[] = {"baseID", "perfTimeID", "perfFreqID", "multiCounterID"};

@@ -92,8 +92,9 @@ HRESULT registered_countersets_read(struct registered_countersets *out);
    registered. */
 HRESULT registered_provider_read(const GUID *guid, struct registered_countersets *out);
 /* Registers all providers of the list or none: on failure the previous registration is restored. Replaces providers
-   that OpenPLA registered. Fails with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if another program registered a provider
-   with the same GUID, unless `force` is set, or if a different provider has a counterset with the same GUID. */
+   that OpenPLA registered. Fails with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) in two cases: `force` is not set and
+   another program registered a provider with the same GUID; or a different provider has a counterset with the same
+   GUID. */
 HRESULT registered_countersets_write(const struct registered_countersets *list, bool force);
 /* Removes a provider. S_FALSE if it is not registered. Fails with HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another
    program registered it, unless `force` is set. */

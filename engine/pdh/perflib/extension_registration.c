@@ -123,7 +123,7 @@ HRESULT registered_extensions_read(const char *service, struct registered_extens
     if (SUCCEEDED(hr))
         hr = service ? add_extension(service, out) : add_all(out);
     if (hr == S_FALSE)
-        hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND); /* keeps the message of open_performance */
+        hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND); /* the error message is still that of open_performance */
     if (FAILED(hr))
         registered_extensions_free(out);
     return hr;

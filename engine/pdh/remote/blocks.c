@@ -11,8 +11,8 @@
 
 /* The parser checks each size in an answer against the remaining bytes before it uses the size. */
 
-/* Size of pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string. Each of them consists of
-   two 32-bit numbers. */
+/* Size of pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string. Each of these six structs
+   consists of two 32-bit numbers. */
 #define PAIR_BYTES 8u
 /* Maximum per counterset, because the list is searched for each counter. */
 #define MOST_TEXTS 8192u

@@ -12,8 +12,8 @@
    begins at a multiple of 8 bytes from the beginning of the buffer. The exception is a block after an odd number of
    counter ids (decision 99). Therefore readers copy a block before they use it. */
 
-/* As a counter's id: all counters of a counterset. As an instance's number: any number. The instance name "*" stands
-   for all instances; * and ? are wildcards. */
+/* As a counter's id, PCQ_ANY stands for all counters of a counterset. As an instance's number, PCQ_ANY matches every
+   number. The instance name "*" stands for all instances; * and ? are wildcards. */
 #define PCQ_ANY 0xFFFFFFFFu
 
 /* The operation numbers of the RPC interface. */
@@ -122,7 +122,7 @@ struct pcq_data {
 struct pcq_block {
     uint32_t status; /* a Win32 error */
     uint32_t kind;   /* enum pcq_kind */
-    uint32_t size;   /* including everything that belongs to it; a multiple of 8 */
+    uint32_t size;   /* size of this header and of all data that belong to the block; a multiple of 8 */
     uint32_t reserved;
 };
 enum pcq_kind {
@@ -183,8 +183,8 @@ bool answer_text_of(const uint8_t *bytes, size_t size, uint32_t id, size_t hint,
 struct answer_place {
     const uint8_t *at, *end;
 };
-/* Parses the answer of PerflibV2EnumerateCounterSetInstances. Before the first call, set *place to the bytes of the
-   whole answer. False at the end or if the bytes are corrupt. */
+/* Parses the answer of PerflibV2EnumerateCounterSetInstances. Before the first call, the caller sets *place to the
+   beginning and the end of the whole answer. False at the end or if the bytes are corrupt. */
 struct answer_instance {
     uint32_t id;
     struct answer_text name;
@@ -213,7 +213,8 @@ struct answer_block {
     bool named;         /* each row begins with an instance */
     struct answer_place values;
 };
-/* Returns the next block. Parsing its `values` never leaves the block. */
+/* Returns the next block. The range `values` ends inside the block, so parsing the values never reads beyond the
+   block. */
 bool answer_next_block(struct answer_place *blocks, struct answer_block *out);
 uint32_t answer_block_id(const struct answer_block *b, size_t index);
 /* Returns the next value of a row; false at the end. `present` is false if the value's size is neither 4 nor 8

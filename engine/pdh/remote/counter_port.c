@@ -80,8 +80,8 @@ uint32_t pcq_access_check(const struct pcq_call *call, const struct pcq_settings
     return caller_may(call, settings) ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* A client that sends no request for this long is disconnected, with or without a logon. It reconnects for its next
-   request. */
+/* A client that sends no request for this long is disconnected, with or without a logon. A disconnected client has to
+   reconnect for its next request. */
 #define IDLE_MS        (15u * 60 * 1000)
 #define MOST_OF_CLIENT 64
 

@@ -20,8 +20,8 @@ HRESULT link_address_find(const char *machine, const char *hosts, struct link_ad
 HRESULT link_address_of(const char *machine, struct link_address *out);
 void link_address_free(struct link_address *a);
 
-/* A connection to the PerflibV2 interface of one computer. It sends the bytes of a call and returns the bytes of its
-   answer. */
+/* A connection to the PerflibV2 interface of one computer. The link sends the bytes of a call and returns the bytes of
+   the answer. */
 
 /* The first member of each type of link. A link carries one call at a time. */
 struct link;
@@ -51,8 +51,8 @@ HRESULT link_tcp_open(const char *machine, const struct link_address *a, struct 
 
 #ifdef _WIN32
 /* Uses the host OS' RPC, always with packet privacy. "name:port" means TCP. A name that the setting CounterHosts lists
-   has the address that the setting gives. Any other name means that computer's pipe \PIPE\winreg (MS-PCQ 1.9). Wine
-   supports neither that pipe nor privacy, so under Wine an address with a port uses link_tcp. */
+   has the address that the setting gives. Any other name means the pipe \PIPE\winreg of the computer with this name
+   (MS-PCQ 1.9). Wine supports neither that pipe nor privacy, so under Wine an address with a port uses link_tcp. */
 extern const struct link_kind link_remote;
 #endif
 

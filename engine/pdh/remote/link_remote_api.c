@@ -35,7 +35,8 @@ static void close_remote(struct link *l)
     memory_free(r);
 }
 
-/* Creates the binding. RPC composes it from its parts, because a string "protocol:host[endpoint]" needs escaping. */
+/* Creates the binding. The RPC runtime composes the binding string from protocol, host and endpoint, because in
+   "protocol:host[endpoint]" some characters need escaping. */
 static RPC_STATUS remote_bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
 {
     WCHAR *host = NULL, *port = NULL, *text = NULL;

@@ -150,7 +150,7 @@ static void skip_text(struct reader *in)
 
 static void take_guid(struct reader *in, GUID *out)
 {
-    out->Data1 = take_number(in); /* the reader is aligned after this number */
+    out->Data1 = take_number(in); /* after this number, `in` is aligned for the other members */
     const uint8_t *rest = take_bytes(in, sizeof *out - sizeof out->Data1);
     if (rest)
         memcpy(&out->Data2, rest, sizeof *out - sizeof out->Data1);

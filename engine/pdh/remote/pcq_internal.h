@@ -8,11 +8,12 @@
 #include "engine/pdh/pcq_server.h"
 
 /* How MS-PCQ identifies objects and counters: an object by a GUID, its counters by numbers. Perflib V2 countersets
-   already have both. All other objects and counters get them from hashes of their names, so that they are the same on
-   every computer and in every version. PDH stores a base, a time, its frequency and a divisor next to a counter's
-   value; in MS-PCQ each of these items is a separate hidden counter. */
+   already have a GUID and numbers. Every other object gets a GUID from a hash of its name. Every other counter gets
+   Windows' well-known index of its name or, without an index, a number from a hash of its name. Therefore GUIDs and
+   numbers are the same on every computer and in every version. PDH stores a base, a time, its frequency and a divisor
+   next to a counter's value; in MS-PCQ each of these items is a separate hidden counter. */
 
-/* The item of a counter that a member represents. */
+/* A member represents one of these items of a counter. */
 enum pcq_part { PCQ_PART_VALUE, PCQ_PART_BASE, PCQ_PART_TIME, PCQ_PART_FREQUENCY, PCQ_PART_DIVISOR, PCQ_PARTS };
 
 struct pcq_member {
@@ -47,8 +48,8 @@ uint32_t pcq_instance_id(const struct instance *instance);
 /* Writes blocks to a buffer whose required size is determined first: the writing function runs twice, and the first
    time it only counts bytes. */
 
-/* Maximum size of an answer, so that a client cannot keep the server busy with one answer. It is a hundred times the
-   size of the answer with all counters of all threads of a busy computer. */
+/* Maximum size of an answer, so that a client cannot keep the server busy with one answer. An answer with all counters
+   of all threads of a busy computer has a hundredth of this size. */
 #define PCQ_MOST_ANSWER (64u << 20)
 
 struct block_writer {

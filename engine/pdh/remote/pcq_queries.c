@@ -428,8 +428,8 @@ static bool sample_all(struct sample *s)
     return true;
 }
 
-/* Finds the countersets before the sample. After the sample, finds their members again, because the sample may have
-   changed them. */
+/* Finds the countersets before the sample. After the sample, finds the members of these countersets again, because the
+   sample may have changed the members. */
 static void sample_sets(struct sample *s, bool after)
 {
     const struct pcq_query *q = s->query;

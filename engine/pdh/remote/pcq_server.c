@@ -3,8 +3,8 @@
    3.1.4.1.3).
 
    The server provides this computer's counters to remote computers. Two transports call it: the host OS' RPC
-   (com/server) and OpenPLA's RPC over TCP (counter_port.c, pcq_session.c). Both decode the parameters
-   and check the access (pcq_access_check) before they call the eight methods of pcq_server.h:
+   (com/server) and OpenPLA's RPC over TCP (counter_port.c, pcq_session.c). Both transports decode the parameters and
+   check the access (pcq_access_check) before they call the eight methods of pcq_server.h:
 
        client --RPC--> com/server/counter_calls.c --.
                                                      +--> pcq_* methods --> struct query (catalogue, objects, lock)
@@ -12,15 +12,16 @@
                                                             pcq_queries.c     stores and samples clients' counters
 
    Countersets. Every object of the server's catalogue is a counterset. MS-PCQ identifies a counterset by a GUID and its
-   counters by numbers. Perflib V2 countersets have both. All other objects get them from hashes of their names, so that
-   they are the same on every computer and in every version. PDH stores a base, a time, its frequency and a divisor
-   beside a counter's value. MS-PCQ has no such items, so each item is a hidden counter (enum pcq_part), and the
-   description of the visible counter contains their ids.
+   counters by numbers. Perflib V2 countersets already have a GUID and numbers. Every other object gets a GUID from a
+   hash of its name. Every other counter gets Windows' well-known index of its name or, without an index, a number from
+   a hash of its name. Therefore GUIDs and numbers are the same on every computer and in every version. PDH stores a
+   base, a time, its frequency and a divisor beside a counter's value. MS-PCQ has no such items, so each item is a
+   hidden counter (enum pcq_part), and the description of the visible counter contains their ids.
 
        object "Process" --> struct pcq_members: [ % Processor Time | its time | its frequency | ... ]
 
    The members depend on which counters have a source on this host OS (counter_object.present). A sample can change
-   this, and pcq_members_of then recreates the members. Therefore pointers to members are valid only until the next
+   `present`, and pcq_members_of then recreates the members. Therefore pointers to members are valid only until the next
    sample.
 
    Queries. A client opens a query, adds identifiers to it (each names a counterset, one or all of its counters, and an
@@ -33,21 +34,22 @@
    second run writes them if the client's buffer is large enough. Therefore no buffer is ever partially written, and the
    reported size is always exact. Nothing changes between the two runs, because the lock is held.
 
-   Lock. The lock of s->query protects the catalogue, the objects, the source and all queries. A call holds it while it
-   samples or searches for new objects. Therefore clients wait for each other, but never longer than the time limits for
-   a sample and for starting extensions.
+   Lock. The lock of s->query protects the catalogue, the objects, the source and all queries. A call holds this lock
+   while the call samples or searches for new objects. Therefore clients wait for each other, but never longer than the
+   time limits for a sample and for starting extensions.
 
    Limits. Clients are not trusted, so all resources that they can use are limited:
-   - queries: PCQ_QUERIES_OF_CLIENT per client, PCQ_QUERIES in total;
-   - counters of a query: PCQ_COUNTERS_OF_QUERY, and PCQ_NAMES_OF_QUERY bytes of names;
-   - identifiers per call: MOST_IDENTIFIERS are processed, the rest fails with PCQ_OUT_OF_MEMORY;
-   - samples to find unknown instances: one per counterset and call (struct sampled);
-   - searches for the object with an unknown GUID: one per SEARCH_AGAIN_MS;
-   - size of an answer: PCQ_MOST_ANSWER bytes, at which writing stops (block_goes_on);
+   - queries: a client can have PCQ_QUERIES_OF_CLIENT queries, and all clients together PCQ_QUERIES;
+   - counters of a query: a query can have PCQ_COUNTERS_OF_QUERY counters with PCQ_NAMES_OF_QUERY bytes of instance
+   names;
+   - identifiers: a call processes the first MOST_IDENTIFIERS, and the others fail with PCQ_OUT_OF_MEMORY;
+   - samples to find unknown instances: a call takes at most one for each counterset (struct sampled);
+   - searches for the object with an unknown GUID: the server makes at most one in SEARCH_AGAIN_MS;
+   - size of an answer: writing stops at PCQ_MOST_ANSWER bytes (block_goes_on);
    - memory, connections and idle times of TCP clients: see pcq_session.c and counter_port.c.
 
    A client that disappears. The host OS' RPC runs down the client's context handles, and pcq_session_close closes its
-   handles at the end of a TCP connection. Both close the client's queries. */
+   handles at the end of a TCP connection. Both the rundown and pcq_session_close close the client's queries. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -60,7 +62,8 @@
 #define SUBTYPE_PRECISION 0x00070000 /* PERF_COUNTER_PRECISION */
 #define TIMER(type)       ((type)&0x00300000)
 #define SIZE(type)        ((type)&0x00000300)
-/* Ids generated from names are greater than Windows' name indexes and leave the bits for parts unused. */
+/* An id that is generated from a name is greater than all name indexes of Windows, and does not use the bits in which
+   pcq_id stores the part. */
 #define ID_OF_NAME        0x01000000u
 
 void pcq_guid(const struct counter_object_type *p, GUID *out)

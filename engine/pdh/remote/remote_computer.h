@@ -54,15 +54,17 @@ HRESULT remote_query_open(const char *machine, struct remote_query **out);
 void remote_query_close(struct remote_query *q); /* allowed during a request; NULL is allowed */
 struct remote_computer *remote_query_computer(const struct remote_query *q);
 
-/* The following functions wait for the remote computer. They fail with HRESULT_FROM_WIN32(ERROR_TIMEOUT) if it does not
-   answer within the time limit, or with the error of its answer. */
+/* The following functions wait for the remote computer. Each of these functions fails with
+   HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the computer does not answer within the time limit, or with the error that the
+   answer contains. */
 
 /* Updates the list that remote_computer_set reads. */
 HRESULT remote_query_list(struct remote_query *q);
 /* Describes the counterset. *instances (may be NULL) becomes the part of the answer that lists the current instances,
    valid until the next request; it is empty if no instances exist. */
 HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, struct answer_place *instances);
-/* Returns the ticks per second of the remote clock. They are known after a counterset has been described. */
+/* Returns the ticks per second of the remote clock. The number of ticks is known after a counterset has been
+   described. */
 int64_t remote_query_frequency(const struct remote_query *q);
 
 /* Called before a sample is taken. Requests the values of the countersets that the last sample used, but does not wait
@@ -115,8 +117,8 @@ bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t
 /* Frees the task immediately or, if it is queued or running, when it has ended. */
 void remote_task_release(struct remote_computer *c, struct remote_task *t);
 
-/* Returns the countersets found so far, by index; NULL after the last. They are valid until the computer is closed.
-   Thread-safe. */
+/* Returns the countersets found so far, by index; NULL after the last. The countersets are valid until the computer is
+   closed. Thread-safe. */
 struct remote_set *remote_computer_set(struct remote_computer *c, size_t index);
 /* For running tasks: requests the list of GUIDs and adds the new countersets. */
 HRESULT remote_computer_list(struct remote_computer *c, struct link *l, bool *link_failed);

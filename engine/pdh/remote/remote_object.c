@@ -262,7 +262,7 @@ HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *ma
 /* Values are stored as they were received. Rates use the remote clock, but the time of a sample is this computer's
    time, as for all objects in a log. */
 
-/* Maximum per object. If a computer exceeds it, only that computer's counters are lost. */
+/* Maximum numbers per object. If a computer exceeds one of these limits, only that computer's counters are lost. */
 #define MOST_INSTANCES 32768u
 #define MOST_IDS       8192u
 #define MOST_VALUES    (4u << 20) /* total of all instances */
@@ -359,8 +359,8 @@ static bool room_for_instance(struct remote_sample *s, size_t count)
     return room;
 }
 
-/* Opens the object with its instances but without values. This costs the remote computer less than a sample. Most
-   objects are opened only for a list or an expansion and are closed without a sample. */
+/* Opens the object with its instances but without values. Listing the instances costs the remote computer less than
+   taking a sample. Most objects are opened only for a list or an expansion and are closed without a sample. */
 static HRESULT open_object(struct counter_object *o, struct remote_object *object)
 {
     struct remote_sample *s = o->state;
@@ -447,7 +447,7 @@ static HRESULT read_rows(struct counter_object *o, const struct remote_set *set,
 }
 
 /* Converts an error of a remote computer to the PDH status that the missing values get: access denied, or no such
-   computer. Does not change success, E_OUTOFMEMORY, and the error for an invalid answer. */
+   computer. Returns a success code, E_OUTOFMEMORY and the error for an invalid answer unchanged. */
 static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);

@@ -96,7 +96,8 @@ static void put_identifier(uint8_t *at, const struct remote_set *s)
     put_u16(at + sizeof head, s->has_instances || s->is_aggregate ? '*' : 0);
 }
 
-/* Stores the results of adding. The n-th identifier of the answer has the status of the n-th use. */
+/* Stores the result of adding each counterset to the remote query. The n-th identifier of the answer has the status of
+   the n-th use. */
 static void note_added(struct remote_uses *uses, const struct link_answer *answer)
 {
     struct answer_place place = place_of(answer);
