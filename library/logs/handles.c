@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's handles and results, and the checks of its arguments.
 
-   A handle is a number, not an address. It consists of an object's slot in a table and a generation. The generation is
-   different for every handle. A call with a closed handle therefore finds another generation or an empty slot, and a
-   concurrent call with the same handle finds the slot in use. The table's lock is held only for the lookup. */
+   A handle is a number, not an address. The number consists of the object's slot in a table and a generation. The
+   generation is different for every handle. A call with a closed handle therefore finds another generation or an empty
+   slot, and a concurrent call with the same handle finds the slot in use. The table's lock is held only for the
+   lookup. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/thread.h"

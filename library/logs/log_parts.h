@@ -14,7 +14,7 @@ struct library_log {
     bool learns; /* the list of counters can grow while samples are read */
     int64_t begin;
     struct openpla_log_info info;
-    /* The counters returned so far. They are allocated one by one, because callers keep the pointers. */
+    /* The counters returned so far. Each counter is allocated separately, because callers keep the pointers. */
     struct openpla_counter **counters;
     size_t counter_count, counter_capacity;
     struct openpla_value *values; /* of the current sample */

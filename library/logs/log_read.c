@@ -26,8 +26,8 @@ static void log_free(struct library_log *log)
     memory_free(log);
 }
 
-/* Returns whether the samples that follow can add counters. This is possible only in logs that store raw values and no
-   formatted values. */
+/* Returns whether the samples that follow can add counters. Samples add counters only in logs that store raw values and
+   no formatted values. */
 static bool counters_come_late(const struct library_log *log)
 {
     for (size_t i = 0; i < log->inputs.count; i++)

@@ -14,7 +14,8 @@
 enum { MOST_WARNINGS = 100 };
 #define NO_TEXT SIZE_MAX
 
-/* Offsets in `strings`. They become pointers when the event is complete, because the buffer moves when it grows. */
+/* Offsets in `strings`. The offsets become pointers when the event is complete, because the buffer moves when it
+   grows. */
 struct field_places {
     size_t name, text;
 };
@@ -196,8 +197,8 @@ static HRESULT add_field(struct library_trace *t, const struct openpla_field *fi
     return S_OK;
 }
 
-/* Determines a field's kind from the value's type and text. A map's name and a hexadecimal number are of the kind
-   text. */
+/* Determines a field's kind from the value's type and text. For a map's name and for a hexadecimal number, the kind is
+   OPENPLA_FIELD_TEXT. */
 static void classify(const struct event_value *v, const char *text, struct openpla_field *field)
 {
     const bool is_true = strcmp(text, "true") == 0;

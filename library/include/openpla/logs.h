@@ -6,8 +6,8 @@
    an HRESULT. After a failure, openpla_error() returns the reason, which names the file or argument, and output
    parameters are NULL or 0.
 
-   Handles. openpla_log, openpla_writer and openpla_trace are handles. The caller of openpla_..._open or _create closes
-   them. A call with a handle that was closed or never opened returns OPENPLA_E_HANDLE instead of crashing.
+   Handles. openpla_log, openpla_writer and openpla_trace are handles. The caller of openpla_..._open or _create must
+   close the handle. A call with a handle that was closed or never opened returns OPENPLA_E_HANDLE instead of crashing.
 
    Ownership. The library copies its arguments. Returned pointers belong to the handle. Counters, information structures
    and their strings stay valid until the handle is closed; samples, values, events and fields stay valid until the next
@@ -78,8 +78,9 @@ enum openpla_format {
 };
 
 enum openpla_log_flags {
-    /* Does not read ahead in the log. In a binary log, instances can appear after the first sample. Their counters are
-       then added at the end of the list while samples are read. openpla_log_info's `samples`, `begin` and `end` are
+    /* Does not read ahead in the log. In a binary log, instances can appear after the first sample. While samples are
+       read, the counters of such instances are added at the end of the list. openpla_log_info's `samples`, `begin` and
+       `end` are
        0. */
     OPENPLA_LOG_STREAM = 1,
 };
@@ -144,7 +145,7 @@ OPENPLA_API openpla_result openpla_log_get_counter(openpla_log *log, size_t inde
                                                    const struct openpla_counter **counter);
 /* Reads the next sample, or returns OPENPLA_END. Skips corrupt parts of the log (see openpla_log_get_warning). */
 OPENPLA_API openpla_result openpla_log_next(openpla_log *log, const struct openpla_sample **sample);
-/* Makes openpla_log_next continue with the first sample at or after `time`. This sample can be before the current one.
+/* Makes openpla_log_next continue with the first sample at or after `time`. `time` can be before the current sample.
    OPENPLA_TIME_MIN: the log's first sample. After a seek, the first value of each rate is missing. */
 OPENPLA_API openpla_result openpla_log_seek(openpla_log *log, int64_t time);
 /* Returns the message at `index` about a corrupt part that was read so far, or about an entry of the option `counters`
@@ -190,8 +191,8 @@ struct openpla_writer_options {
 OPENPLA_API openpla_result openpla_writer_create(const char *path, const struct openpla_counter *counters, size_t count,
                                                  const struct openpla_writer_options *options, openpla_writer **writer);
 /* Adds a sample with one value per counter. Binary logs store the raw values, or `value` for counters of the type
-   OPENPLA_TYPE_DOUBLE. Text logs store `value`, and databases store both. OPENPLA_END: the log has reached max_bytes,
-   and the sample is not stored. After a failure the log is complete without this sample. */
+   OPENPLA_TYPE_DOUBLE. Text logs store `value`. Databases store the raw values and `value`. OPENPLA_END: the log has
+   reached max_bytes, and the sample is not stored. After a failure the log is complete without this sample. */
 OPENPLA_API openpla_result openpla_writer_append(openpla_writer *writer, int64_t time,
                                                  const struct openpla_value *values, size_t count);
 /* Makes the appended samples readable for other processes. */
@@ -203,8 +204,8 @@ OPENPLA_API openpla_result openpla_writer_close(openpla_writer *writer);
 
 typedef struct openpla_trace openpla_trace;
 
-/* Event definitions in addition to those in the trace, those of the Windows kernel, and those on this computer. All
-   members may be NULL. */
+/* Additional event definitions. The library also uses three other sources: the trace, the Windows kernel's definitions,
+   and the definitions on this computer. All members may be NULL. */
 struct openpla_trace_options {
     size_t size;
     const char *const *manifests; /* manifest files, or folders of them */
