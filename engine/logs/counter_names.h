@@ -7,8 +7,8 @@
 #include "engine/base/text.h"
 #include "engine/logs/log.h"
 
-/* The names of the log's computer, and the built-in table (names/counter_names.def). If both have a name, the
-   computer's list takes precedence. */
+/* The names of the log's computer, and the built-in table (names/counter_names.def). If the computer's list and the
+   built-in table both have a name, the list takes precedence. */
 struct counter_names;
 
 /* Creates the names from `files` and the built-in table. If `files` is NULL or empty, only the table is used. The files

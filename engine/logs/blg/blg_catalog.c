@@ -120,8 +120,8 @@ HRESULT blg_catalog_build(struct blg_bytes *catalog, const struct log_counter *c
     return hr;
 }
 
-/* Returns the title index of the object that contains text counter number `place` of the log. This index plus 2 is the
-   title index of the counter's name. */
+/* Returns the title index of the object that contains text counter number `place` of the log. The title index of the
+   counter's name is the returned index plus 2. */
 static uint32_t blg_text_title(size_t place)
 {
     enum { STEP = 4 };

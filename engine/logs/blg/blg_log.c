@@ -2,8 +2,8 @@
 /* Writes performance logs in the binary format (.blg): PDH records in an .etl container (etl_file.c).
 
    A log that is written for weeks must be readable at any time. A crash or a full disk must not cost more than the
-   sample that is being written. The container (etl_file.c) gives both guarantees for events. This file gives them for
-   records, which can be longer than an event.
+   sample that is being written. The container (etl_file.c) gives these two guarantees for events. This file gives the
+   same two guarantees for records, which can be longer than an event.
 
    Layout, as Windows 8 and later write it:
 
@@ -46,8 +46,8 @@
 
    The format does not define the following details; we decided:
    - A counter without a value is an ordinary item with its PDH_CSTATUS and the cell's raw values (zeros).
-   - An instance of a wildcard counter stores its MultiCount only if MultiCount is above 1. The field of any other
-     instance is 0, as in PDH's logs. Instances without a value are omitted.
+   - An instance of a wildcard counter stores its MultiCount only if MultiCount is above 1. The MultiCount field of any
+     other instance is 0, as in PDH's logs. Instances without a value are omitted.
    - log_options.comment is not stored, because the format has no field for it.
    - Stamps are local FILETIMEs of whole milliseconds. The bias at the start applies to the whole file, so that stamps
      never go back and readers can convert them to UTC without ambiguity. The container's times are UTC.
@@ -155,9 +155,9 @@ static bool is_whole(const uint8_t *buffer)
     return used != 0 && offset == used;
 }
 
-/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. This is possible in
-   two cases: the file ends inside the first buffer, or the file consists of the complete first buffer (and therefore
-   has a readable header), at most one more buffer, and zeros. */
+/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. A file can be such a
+   log in two cases: the file ends inside the first buffer, or the file consists of the complete first buffer (and
+   therefore has a readable header), at most one more buffer, and zeros. */
 static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 {
     uint8_t *buffer = memory_alloc(BLG_BUFFER_SIZE);
@@ -209,10 +209,10 @@ static HRESULT blg_old_inspect(const char *path, const struct blg_bytes *catalog
 
 /* Opens the log at `path` to append after its last complete sample. The file's catalog must be identical to `catalog`.
    The next flush removes what a crash left after that sample. S_FALSE: the file does not exist, or the file ends before
-   the end of its catalog (it was never longer, or was truncated). The caller then starts the log again, because such a
-   file has no samples. E_INVALIDARG: the file's counters differ from those in `catalog`, or the log is circular.
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the file is not a log of this format, or is corrupt in a way that a crash
-   cannot cause. */
+   the end of its catalog (it was never longer, or was truncated). The caller then starts the log again, because a file
+   without a complete catalog has no samples. E_INVALIDARG: the file's counters differ from those in `catalog`, or the
+   log is circular. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the file is not a log of this format, or is corrupt in a way
+   that a crash cannot cause. */
 static HRESULT blg_continue(const char *path, const struct log_options *options, const struct blg_bytes *catalog,
                             size_t counters, struct blg_old *out)
 {

@@ -6,11 +6,11 @@
       dropped with a warning.
       After a seek, and in a circular log after its catalog, reading can start inside a record. A record whose first
       parts are missing at such a position is normal and causes no warning (in_the_middle).
-   2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. This layer reads
-      logs of counters and logs of whole objects, both of 32-bit and of 64-bit writers.
+   2. Samples (blg_reader): keeps the current catalog and converts the items of each sample to cells. The second layer
+      reads logs of counters and logs of whole objects, both of 32-bit and of 64-bit writers.
 
    In a truncated or partially overwritten file, the reader skips each of the following parts. For each skipped part the
-   reader adds one warning with the position of the part. Only the last kind causes no warning:
+   reader adds one warning with the position of the part. The last of the following kinds causes no warning:
    - a record without its last parts
    - a sample with fewer items than the catalog has entries. (If a sample is complete and only one item is corrupt, only
      that item's counter has no value.)

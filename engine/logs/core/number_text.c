@@ -11,17 +11,17 @@
    Every remainder is exact, so the rounding is exact too. Rounding never changes the number of digits, because the
    nearest double below a power of ten is thousands of units of the 20th digit away. (From 1 to 2^52 this follows from
    the size of the mantissa; from 1e-13 to 1, each power was checked.) Numbers of 2^64 or more and numbers below 1e-13
-   are rare in logs. snprintf writes these numbers. Windows builds use MinGW's snprintf, because msvcrt's snprintf
-   writes exponents with three digits and rounds ties differently.
+   are rare in logs; snprintf writes them. Windows builds use MinGW's snprintf, because msvcrt's snprintf writes
+   exponents with three digits and rounds ties differently.
 
-   Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles. The quotient of such a number
-   and such a power is rounded only once, so the result is correctly rounded. If there are more digits with a decimal
-   point, the first 19 digits are multiplied by a 128-bit inverse power of ten. The result is a lower and an upper limit
-   that are closer together than adjacent doubles. Both limits round to the same double, unless they enclose the
-   midpoint between two doubles. If they enclose the midpoint, up to 38 digits become a 128-bit integer, which is
-   multiplied or divided by a power of ten. A product is exact. A quotient has more than 64 bits and an exact remainder,
-   so it is rounded like the exact value. Longer numbers and numbers outside 1e-40 to 1e38 are rare in logs and are read
-   by strtod.
+   Reading. Numbers of up to 15 digits and powers of ten up to 10^22 are exact as doubles. The quotient of two exact
+   doubles is rounded only once, so the result is correctly rounded. If there are more digits with a decimal point, the
+   first 19 digits are multiplied by a 128-bit inverse power of ten. The result is a lower and an upper limit that are
+   closer together than adjacent doubles. Both limits round to the same double, unless they enclose the midpoint between
+   two doubles. If the limits enclose the midpoint, up to 38 digits become a 128-bit integer, which is multiplied or
+   divided by a power of ten. A product is exact. A quotient has more than 64 bits and an exact remainder, so it is
+   rounded like the exact value. Longer numbers and numbers outside 1e-40 to 1e38 are rare in logs and are read by
+   strtod.
 
    Without 128-bit integers (32-bit programs), snprintf writes every fraction, and strtod reads all numbers except
    quotients of two exact doubles, as described above. */
@@ -216,7 +216,7 @@ ALWAYS_INLINE size_t put_mixed(uint64_t whole, uint64_t fraction, unsigned bits,
 /* Writes mantissa / 2^bits, which is at least 1e-13 and below 1. */
 ALWAYS_INLINE size_t put_fraction(double value, uint64_t mantissa, unsigned bits, char *text)
 {
-    /* If k is bits - MANTISSA_BITS, the number is at least 2^-k and below 2^(1-k). Such a number has floor(k *
+    /* If k is bits - MANTISSA_BITS, the number is at least 2^-k and below 2^(1-k). A number in this range has floor(k *
        log10(2)) zeros after the point, or one less. */
     unsigned zeros = (bits - MANTISSA_BITS) * 1233 >> 12;
     zeros = zeros < MAX_ZEROS ? zeros : MAX_ZEROS;
@@ -474,8 +474,8 @@ ALWAYS_INLINE bool double_by_inverse(uint128 v, int power, double *out)
     int up;
     const uint64_t n = top_word(v, &up);
     /* The product has 128 bits, and its highest or second highest bit is set. The product is too small by less than
-       2^64 + 2. This error has three sources: the digits that n does not contain, the bits of `low` that are cut off,
-       and the bits that the table of inverses does not contain. */
+       2^64 + 2. The error of the product has three sources: the digits that n does not contain, the bits of `low` that
+       are cut off, and the bits that the table of inverses does not contain. */
     const uint128 low = (uint128)n * inverse_of_five[power - 1].low;
     const uint128 product = (uint128)n * inverse_of_five[power - 1].high + (uint64_t)(low >> 64);
     const int first = (int)(product >> 127);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packs single events into the buffers of a container. A call adds either all of its events or none. A new buffer is
-   first written with a header that counts no events. If the disk is full, this first write fails. The header that
-   counts the events is written after all earlier buffers are in the file. */
+   first written with a header that counts no events. If the disk is full, the first write of the buffer fails. The
+   header that counts the events is written after all earlier buffers are in the file. */
 #include "engine/base/file.h"
 #include "engine/logs/etl/etl_container.h"
 

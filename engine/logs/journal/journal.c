@@ -202,8 +202,8 @@ static HRESULT append_to(const char *folder, unsigned number, bool listed, const
     if (SUCCEEDED(hr) && size >= FILE_BYTES) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr) && listed && !size) {
-        /* The file may have been filled and deleted after it was listed. If so, file_open_wait has created a new, empty
-           file with the old number. */
+        /* The file may have been filled and deleted after it was listed. After a deletion, file_open_wait has created a
+           new, empty file with the old number. */
         unsigned later, newest;
         hr = find_number(folder, number, &later, &newest);
         hr = SUCCEEDED(hr) && later ? S_FALSE : hr;

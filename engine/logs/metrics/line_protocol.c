@@ -2,9 +2,9 @@
 /* Writes InfluxDB's line protocol.
 
    A backslash escapes a comma, a space and, except in measurements, an equals sign. A backslash itself cannot be
-   escaped. Before one of these characters, or at the end of a name, a backslash would begin an escape. In these two
-   places the writer replaces the backslash with a slash ("C:\" becomes "C:/"). Line ends and other control characters
-   cannot be written and become spaces. */
+   escaped. Before one of these characters, or at the end of a name, a backslash would begin an escape. The writer
+   replaces a backslash that would begin an escape with a slash ("C:\" becomes "C:/"). Line ends and other control
+   characters cannot be written and become spaces. */
 #include "engine/logs/line_protocol.h"
 
 #include "engine/base/memory.h"

@@ -59,8 +59,8 @@ static void sql_close_reader(struct log_reader *base)
     memory_free(r);
 }
 
-/* Connects. Some drivers return rows one by one only if the connection string requests this (sql_dialect.streaming).
-   For such a driver, connects a second time, with the request in the connection string. */
+/* Connects. If the dialect has a `streaming` string, the driver returns rows one by one only on request. The function
+   then connects a second time, with this string added to the connection string. */
 static HRESULT connect_reader(struct sql_reader *r)
 {
     HRESULT hr = odbc_connect(r->source.connection, LOGIN_SECONDS, &r->connection);
