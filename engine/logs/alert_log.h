@@ -23,9 +23,9 @@ enum { ALERT_TIME_SIZE = 32 };
 void alert_time(int64_t utc, char out[ALERT_TIME_SIZE]);
 
 struct alert_log;
-/* Creates an alert log without opening its file. `path` must be below the folder `base`; both are copied. With
-   `replace`, the first write empties an existing alert log; otherwise it appends to the log. E_OUTOFMEMORY is the only
-   failure. */
+/* Creates an alert log without opening its file. `path` must be below the folder `base`; both are copied. If `replace`
+   is set, the first write empties an existing alert log; if it is not set, the first write appends to the log.
+   E_OUTOFMEMORY is the only failure. */
 HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
 /* Queues the row for the next write. If ALERT_LOG_ROOM bytes are already queued, or memory runs out (E_OUTOFMEMORY),
    the row is dropped and counted. */

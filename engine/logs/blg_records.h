@@ -70,11 +70,11 @@ struct blg_records {
     bool kernel;              /* the file contains kernel events */
     uint8_t *parts;           /* data of a record that has several parts */
     size_t size, capacity;
-    uint32_t part, part_count; /* part: number of the part of the current record that was read last; 0: none;
-                                  part_count: number of its parts */
+    uint32_t part, part_count; /* part: number of the part that was read last of the current record; 0: none;
+                                  part_count: number of parts of the current record */
 };
 
-/* Reads the next record. S_FALSE: no more. Errors: those of etl_reader_next; E_OUTOFMEMORY;
+/* Reads the next record. S_FALSE: no more. Fails with the errors of etl_reader_next, with E_OUTOFMEMORY, or with
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if other events precede the first record. */
 HRESULT blg_records_next(struct blg_records *r);
 void blg_records_close(struct blg_records *r);

@@ -23,22 +23,24 @@ struct etl_file;
 /* Creates the file with its header and one empty buffer; from then on it is a complete log at all times. `log` contains
    the header's fields; its strings are not kept. log->buffer_size must be whole KB from ETL_SMALLEST_BUFFER to
    ETL_LARGEST_BUFFER. The header's format version, end, counts and pointer size are set by this function, not taken
-   from `log`. `replace`: an existing file is overwritten; without `replace` it is an error. No file remains after a
-   failure. Errors: those of file_open and file_write; E_INVALIDARG for an invalid buffer size, or if the two names do
-   not fit. */
+   from `log`. If `replace` is set, the function overwrites an existing file; if not, an existing file is an error. No
+   file remains after a failure. Fails with the errors of file_open and file_write, or with E_INVALIDARG if the buffer
+   size is invalid or the two names do not fit. */
 HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
 /* Like etl_file_create, but replaces the content of an open file. Takes ownership of the file, even on failure. */
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
 /* Returns whether a record of the format ends with this event. */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
-/* Continues a file that etl_file_create created. Its buffer size stays the same. `file` is open for writing;
-   etl_file_continue takes ownership of it, even on failure. `ends`: NULL if each event is a record. Drops everything
-   that a crash left after the last complete record: a partial buffer, buffers of zeros, and events of an incomplete
-   record. The file itself changes at the next flush. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message: the
-   file is of another kind, or its end is corrupt in a way that a crash cannot cause. */
+/* Continues a file that etl_file_create created. The buffer size of the file stays the same. `file` is open for
+   writing; etl_file_continue takes ownership of it, even on failure. `ends`: NULL if each event is a record. Drops
+   everything that a crash left after the last complete record: a partial buffer, buffers of zeros, and events of an
+   incomplete record. The file itself changes at the next flush. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and
+   an error message if the file is not one that etl_file_create creates, or if the end of the file is corrupt in a way
+   that a crash cannot cause. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
-/* Makes the file a ring. Its current content is kept. When the file has max_buffers buffers, a new buffer overwrites
-   the oldest buffer that was added after this call. E_INVALIDARG if that leaves fewer than two buffers for the ring. */
+/* Makes the file a ring. The current content of the file is kept. When the file has max_buffers buffers, a new buffer
+   overwrites the oldest buffer that was added after this call. Fails with E_INVALIDARG if fewer than two buffers are
+   left for the ring. */
 HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 /* Receives the sequence number of each buffer in a file. A failure aborts the opening of the file. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
@@ -71,8 +73,8 @@ uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the fi
 uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* size that the file would have with one more buffer */
 /* Returns the smallest sequence number that a session can give its next buffer. */
 uint64_t etl_file_next_sequence(const struct etl_file *e);
-/* Returns the header with the current counts and end, borrowed. It has no strings if etl_file_create created the
-   file. */
+/* Returns the header with the current counts and end, borrowed. The header has no strings if etl_file_create created
+   the file. */
 const struct etl_log *etl_file_log(const struct etl_file *e);
 /* Sets the end of the log, unless its newest event is later. */
 void etl_file_end(struct etl_file *e, int64_t utc);
@@ -94,9 +96,10 @@ struct etl_reader;
 /* Receives a warning when the reader reaches a corrupt place. The text contains the position in the file and what is
    missing, but not the file's name. After seeking backwards, the reader repeats warnings. */
 typedef void etl_warn(void *context, const char *text);
-/* Opens the file at its current size; later additions are not read. `warn` may be NULL. Errors: those of file_open and
-   file_read_at; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message if the file does not begin with a log file
-   header; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a compression other than plain XPRESS. */
+/* Opens the file at its current size; later additions are not read. `warn` may be NULL. Fails with the errors of
+   file_open and file_read_at. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and an error message if the file does
+   not begin with a log file header. Fails with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if the compression is not plain
+   XPRESS. */
 HRESULT etl_reader_open(const char *path, etl_warn *warn, void *context, struct etl_reader **out);
 const struct etl_log *etl_reader_log(const struct etl_reader *r); /* the result is borrowed */
 /* Reads the next event. The first event is the log file header itself. *record points into the reader until its next

@@ -34,7 +34,8 @@ void etl_buffer_header_write(const struct etl_buffer_header *header, uint8_t *bu
 
 /* Returns the number of bytes in use, including the header, in a buffer of `size` bytes; 0: not a valid buffer. */
 uint32_t etl_buffer_used(const uint8_t *buffer, uint32_t size);
-/* Returns the longest event, including its header and rounded up to 8, that fits into a buffer of `size` bytes. */
+/* Returns the size of the longest event that fits into a buffer of `size` bytes. The size includes the event's header
+   and the padding to a multiple of 8. */
 uint32_t etl_buffer_max_event(uint32_t size);
 /* Returns whether all bytes are zero, as in reserved space that was never written. */
 bool etl_all_zero(const uint8_t *at, size_t size);
@@ -100,7 +101,8 @@ bool etl_buffer_event(const uint8_t *buffer, uint32_t used, uint32_t *offset, co
 /* Returns the length of an event of any kind from its first 8 bytes. False: not an event, or shorter than its
    header. */
 bool etl_event_length(const uint8_t first[8], uint32_t *length);
-/* Returns the offset of an event's time stamp. In a truncated event, this can be beyond the end. 0: no stamp. */
+/* Returns the offset of an event's time stamp. In a truncated event, the offset can be beyond the end of the event. 0:
+   no stamp. */
 uint32_t etl_event_stamp_at(const uint8_t first[8]);
 /* Decodes an event that etl_buffer_event returned; fields that the reader fills in are 0. */
 void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *out);
@@ -109,9 +111,9 @@ void etl_record_decode(const uint8_t *event, uint32_t size, struct etl_record *o
 const GUID *etl_record_provider(const struct etl_record *e);
 /* Class EventMetadata: events of merged traces that define an event or a map. */
 extern const GUID etl_event_metadata_class;
-/* Returns whether the event describes other events. Programs that merge traces write such events before the other
-   events, with the same time: definitions (EventMetadata), the identity of images (ImageID), and the computer
-   (SysConfigEx). */
+/* Returns whether the event describes other events. Programs that merge traces write three kinds of describing events
+   before the other events, with the same time: definitions (EventMetadata), the identity of images (ImageID), and the
+   computer (SysConfigEx). */
 bool etl_record_is_metadata(const struct etl_record *e);
 /* Returns whether event a is before event b of another file: a is older, or both have the same time and only a
    describes other events. */
@@ -181,13 +183,14 @@ struct etl_log {
 /* Bytes of the header event before its two names, in the 64-bit form. */
 enum { ETL_LOG_HEAD = 0x138 };
 
-/* Reads the header event (`size` bytes). E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message
-   that names `path` if the bytes are not a log file header. On success free with etl_log_free. */
+/* Reads the header event (`size` bytes). Fails with E_OUTOFMEMORY. If the bytes are not a log file header, fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and an error message that contains `path`. On success the caller frees *out
+   with etl_log_free. */
 HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
 void etl_log_free(struct etl_log *log);
 /* Writes the header event into a buffer of `room` bytes (at least ETL_LOG_HEAD); *size is the event's length. A NULL
-   string is written as "". E_INVALIDARG with an error message if the two names do not fit; otherwise the errors of
-   text_to_utf16. */
+   string is written as "". Fails with E_INVALIDARG and an error message if the two names do not fit, or with the errors
+   of text_to_utf16. */
 HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
 /* Updates the fields of a 64-bit header event that change while a log grows: end_utc, buffers and losses. */
 void etl_log_write_counts(const struct etl_log *log, uint8_t *event);

@@ -14,8 +14,8 @@ struct journal_field {
     const char *name, *value;
 };
 struct journal_entry {
-    int64_t utc; /* FILETIME. If it is 0, journal_append uses the time at which it writes the line, so that lines are in
-                    time order */
+    int64_t utc; /* FILETIME. If `utc` is 0, journal_append uses the time at which it writes the line, so that lines are
+                    in time order */
     uint32_t id;
     enum journal_level level;
     const char *message;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The numbers are copied as a whole. If the code wrote the numbers byte by byte, the compiler would join the bytes of
-   two adjacent numbers into one vector. That takes several times as long. */
+   two adjacent numbers into one vector. Joining the bytes takes several times as long. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LITTLE_U16(value) __builtin_bswap16(value)
 #define LITTLE_U32(value) __builtin_bswap32(value)

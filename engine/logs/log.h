@@ -100,8 +100,8 @@ struct log_options {
     const char *comment; /* description of the collector set, may be NULL */
     uint64_t max_bytes;  /* 0: no limit. At the limit log_writer_append returns S_FALSE without writing the sample */
     bool circular;       /* formats with `ring`: at max_bytes, the newest samples replace the oldest */
-    /* Time zone of the log, for copies of other logs. If it is unknown, the log uses the host OS's bias: in a binary
-       log the bias at the log's start, in other logs the bias at the time of each sample. */
+    /* Time zone of the log, for copies of other logs. If the zone is unknown, the log uses the host OS's bias: in a
+       binary log the bias at the log's start, in other logs the bias at the time of each sample. */
     struct log_zone zone;
     const struct log_reader *copy_of; /* NULL, or the original of a copy: a binary copy of a binary log takes the
                                          machine, the start and the time zone from the original */
@@ -170,9 +170,10 @@ bool log_is_log_name(const char *path);
 struct log_writer;
 /* Creates a log at `path` and writes the part before the samples. The file must not exist unless options->append or
    ->replace is set. Copies the counters. start_utc: FILETIME of the run's start. options may be NULL. No new file
-   remains after a failure. Errors: those of file_open and file_write; E_INVALIDARG with an error message for a wildcard
-   counter in a text format, or for appending to a file with other counters; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for
-   an unknown format; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) for appending to a file that is not such a log. */
+   remains after a failure. Fails with the errors of file_open and file_write. Fails with E_INVALIDARG and an error
+   message if a text format gets a wildcard counter, or if the file to which to append has other counters. Fails with
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if the format is unknown. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+   if the file to which to append is not a log of this format. */
 HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
                           int64_t start_utc, const struct log_options *options, struct log_writer **out);
 /* Adds a sample that was taken at `utc` (FILETIME). `cells` are in the order of the counters. After a failure, the file
@@ -200,8 +201,8 @@ struct log_info {
 
 struct log_reader;
 /* Opens a log at its first sample. `path` is a file, whose content determines its format, or "SQL:DSN!log set". The
-   file can grow while it is read. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error
-   message for a file that is not a log. */
+   file can grow while it is read. Fails with the errors of file_open, or with HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+   and an error message if the file is not a log. */
 HRESULT log_reader_open(const char *path, struct log_reader **out);
 /* Returns information about the log, borrowed from the reader, like everything that the reader returns. */
 const struct log_info *log_reader_info(const struct log_reader *r);
@@ -215,8 +216,8 @@ HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *n
 /* Reads the next sample: its time (FILETIME, UTC) and one cell per counter of log_reader_counters, valid until the next
    call. In a wildcard counter's cell, `items` are the instances and `raw.status` is the counter's status. A missing
    value has has_value false and a raw.status other than 0 and 1. S_FALSE: no more samples. Corrupt parts are skipped:
-   every complete sample is returned, and log_reader_warnings describes the rest. Errors: failures to read the file, and
-   out of memory. */
+   every complete sample is returned, and log_reader_warnings describes the rest. Fails if the file cannot be read or
+   memory runs out. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
 /* Makes log_reader_next continue with the first sample at or after `utc`. `utc` can be before the current sample.
    INT64_MIN: the log's first sample. Assumes that a log's samples are in time order. */
@@ -233,8 +234,9 @@ void log_reader_close(struct log_reader *r); /* NULL is allowed */
 /* ---- for the writers of formats: files below the folder log_options.base ---- */
 /* Opens the file of a new log. With `over`, an existing file is used if it is empty, a log, or the beginning of a log,
    and keeps its content until log_file_empty. Without `over`, an existing file is an error,
-   HRESULT_FROM_WIN32(ERROR_FILE_EXISTS). *fresh: the file was created. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an
-   error message: the existing file is not a log; it is not changed. Errors: those of file_open_below. */
+   HRESULT_FROM_WIN32(ERROR_FILE_EXISTS). *fresh: the file was created. Fails with
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and an error message if the existing file is not a log; the file is then
+   unchanged. Also fails with the errors of file_open_below. */
 HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
 /* Empties the file. The writer calls this right before its first write. */
 HRESULT log_file_empty(struct file *file);

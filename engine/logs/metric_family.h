@@ -23,9 +23,10 @@ struct metric_families {
                         its name without _total */
     size_t slot_count, slots_used;
 };
-/* Finds the family of a counter with this form. S_OK: *at is its index. S_FALSE: it does not exist; add it with *name
-   (from memory_alloc), and *at will be its index. Families of different types must not share a name, not even without
-   _total, so a name that is already used by another type gets a suffix. */
+/* Finds the family of a counter with this form. S_OK: *at is the index of the family. S_FALSE: the family does not
+   exist. The caller then adds the family with *name (from memory_alloc), and *at becomes its index. Families of
+   different types must not share a name, not even without _total, so a name that is already used by another type gets a
+   suffix. */
 HRESULT metric_families_find(const struct metric_families *f, const struct log_counter *counter,
                              const struct metric_form *form, size_t *at, char **name);
 /* Adds a family. Takes ownership of `name` and `help`, even on failure. Returns E_OUTOFMEMORY if one of them is

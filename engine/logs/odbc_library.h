@@ -85,8 +85,9 @@ struct odbc_api {
 };
 #undef ODBC_API_MEMBER
 
-/* Loads the library for the lifetime of the process and fills the function table. Errors: HRESULT_FROM_WIN32 of
-   ERROR_MOD_NOT_FOUND or ERROR_PROC_NOT_FOUND, with an error message that names the library. */
+/* Loads the library for the lifetime of the process and fills the function table. Fails with
+   HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) or HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND); the error message contains the
+   name of the library. */
 HRESULT odbc_library_load(struct odbc_api *out);
 
 #endif

@@ -373,8 +373,8 @@ struct pdh_api {
 
 #ifndef _WIN32
 /* OpenPLA's PDH (engine/pdh), the only one in native builds. The symbol is weak because the os layer refers to it
-   without linking pdh. Its address is NULL in a program that does not link openpla_pdh (-u openpdh_api forces the
-   linking). */
+   without linking pdh. The address of the symbol is NULL in a program that does not link openpla_pdh (-u openpdh_api
+   forces the linking). */
 extern const struct pdh_api openpdh_api __attribute__((weak));
 #endif
 

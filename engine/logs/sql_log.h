@@ -24,8 +24,8 @@ bool sql_source_is(const char *name); /* returns whether the name begins with SQ
    members of *out are NULL after a failure. */
 HRESULT sql_source_parse(const char *name, struct sql_source *out);
 void sql_source_free(struct sql_source *s);
-/* Adds the secret attributes to the name `open` again. Free *name with memory_free_secret. E_INVALIDARG as for
-   sql_source_parse. */
+/* Adds the secret attributes to the name `open` again. Free *name with memory_free_secret. Fails with E_INVALIDARG in
+   the same cases as sql_source_parse. */
 HRESULT sql_source_join(const char *open, const char *secret, char **name);
 
 /* ---- the three tables in each database ---- */
@@ -46,8 +46,8 @@ struct sql_dialect {
         *value; /* expression that reads CounterValue as text with all digits; NULL: reading the number is exact */
     const char *streaming; /* addition to a connection string for reading, so that rows arrive one by one; can be "" */
 };
-/* Finds the dialect of a connected database. HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with an error message for an
-   unknown database. */
+/* Finds the dialect of a connected database. Fails with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) and an error message if
+   the database is unknown. */
 HRESULT sql_dialect_of(const struct odbc *c, const struct sql_dialect **out);
 
 /* Checks that existing tables have the columns of MS-PLA 2.2.2.7. Creates missing tables; with `create` false, a
@@ -56,8 +56,8 @@ HRESULT sql_tables_ensure(struct odbc *c, const struct sql_dialect *dialect, boo
 
 /* Writes a FILETIME as YYYY-MM-DD hh:mm:ss.mmm, in UTC. */
 void sql_time_text(int64_t utc, char out[SQL_TIME_UNITS]);
-/* Reads a time in the form of sql_time_text. Also accepts ':' before the milliseconds, as MS-PLA writes it, and a time
-   without milliseconds. */
+/* Reads a time in the form of sql_time_text. Two more forms are accepted: ':' before the milliseconds, as in MS-PLA,
+   and a time without milliseconds. */
 bool sql_time_parse(const char *text, int64_t *utc);
 /* Writes a GUID as databases do, without braces. */
 void sql_guid_text(const GUID *guid, char out[SQL_GUID_UNITS]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds the records that precede the samples of a log: the catalog of counters and the names of text counters. Also
-   builds the items of text counters in the samples. The item of a text counter is a performance data block:
-   PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one PERF_COUNTER_DEFINITION, and for each instance
+/* Builds the records that precede the samples of a log: the catalog of counters and the names of text counters. This
+   file also builds the items that samples contain for text counters. The item of a text counter is a performance data
+   block: PERF_DATA_BLOCK, one PERF_OBJECT_TYPE with one PERF_COUNTER_DEFINITION, and for each instance
    PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK. The counter size in the definition is the size of the longest text,
    or 0 if there is no value. Instances without a value are omitted. */
 #include "engine/base/clock.h"
@@ -76,7 +76,7 @@ static HRESULT add_catalog_entry(struct blg_bytes *catalog, const struct log_cou
     const bool object = blg_is_text(c);
     const char *names[NAMES] = {c->machine, c->object, c->wildcard || (object && c->instance) ? "*" : c->instance,
                                 object ? NULL : c->parent, object ? "*" : c->counter};
-    /* Where the entry stores the offset of each name. */
+    /* the positions at which the entry stores the offsets of the names */
     static const uint8_t places[NAMES] = {0x1C, 0x20, 0x24, 0x28, 0x30};
     size_t sizes[NAMES] = {0}, begin = catalog->size, size = BLG_ENTRY_HEAD;
     for (int i = 0; i < NAMES; i++) {

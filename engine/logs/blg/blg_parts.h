@@ -122,7 +122,7 @@ HRESULT blg_object_read(struct blg_object *o, const uint8_t *bytes, size_t size)
 /* Assigns a column to each counter that the object defines, and adds new counters. S_FALSE: a definition is
    malformed. */
 HRESULT blg_object_columns(struct blg_object *o, struct blg_names *names, struct blg_columns *columns);
-/* Sets the cells of the object's counters, and adds new counters. `all` are all objects of the sample, because the
+/* Sets the cells of the object's counters, and adds new counters. `all` contains all objects of the sample, because the
    parent of an instance can be in another object. S_FALSE: a value is outside its block, so its cell has no value. */
 HRESULT blg_object_cells(struct blg_object *o, const struct blg_object *all, size_t count, struct blg_names *names,
                          struct blg_columns *columns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a container file that is being written. etl_file.c manages its buffers, and etl_events.c packs single
-   events into them. Also declares the decompression function. */
+   events into them. This header also declares the decompression function. */
 #ifndef OPENPLA_ETL_CONTAINER_H
 #define OPENPLA_ETL_CONTAINER_H
 

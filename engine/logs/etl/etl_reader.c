@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads .etl containers. Opening reads the buffer headers into an index that is sorted by stream (processor) and
-   sequence number. This order is also correct for a circular file. Reading loads one buffer of each stream, and uses a
-   heap to find the stream with the oldest event. Compressed buffers are plain XPRESS: words of 32 flags, where each
-   flag announces a literal byte or a match of 16 bits or more. */
+   sequence number. The order by sequence number is also correct for a circular file. Reading loads one buffer of each
+   stream, and uses a heap to find the stream with the oldest event. Compressed buffers are plain XPRESS: words of 32
+   flags, where each flag announces a literal byte or a match of 16 bits or more. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

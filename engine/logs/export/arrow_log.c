@@ -46,7 +46,7 @@ struct arrow_log {
     uint8_t *valid;        /* one bitmap of `bitmap` bytes per column */
     size_t bitmap;
     size_t *nulls;
-    uint64_t *nodes, *buffers; /* of a RecordBatch, per column: two words in `nodes`, four words in `buffers` */
+    uint64_t *nodes, *buffers; /* for a RecordBatch; each column has two words in `nodes` and four words in `buffers` */
     flat_place *fields;
     uint64_t *blocks; /* positions and sizes of the batches */
     size_t block_count, block_capacity;

@@ -16,9 +16,9 @@
 
 #define JOURNAL_LEFT_OUT 9013 /* event that reports how many events were dropped */
 
-/* Limits the number of events that one process can write (the quotas "events" and "burst"). Otherwise a process that
-   floods the journal would displace the events of other processes. Room for events is added at a fixed rate, up to the
-   size of a burst. */
+/* Limits the number of events that one process can write (the quotas "events" and "burst"). Without this limit, a
+   process that floods the journal would displace the events of other processes. Room for events is added at a fixed
+   rate, up to the size of a burst. */
 struct journal_room {
     bool free;        /* there is room for this event */
     bool full_now;    /* this event has no room, but the event before it had; the journal reports the change */

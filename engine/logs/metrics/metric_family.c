@@ -198,7 +198,7 @@ static bool slots_grow(struct metric_families *f)
     return true;
 }
 
-/* Returns the index of the family with a base name; f->count: it does not exist. */
+/* Returns the index of the family with a base name; f->count: no such family exists. */
 static size_t find_base(const struct metric_families *f, const char *base)
 {
     const size_t length = strlen(base);

@@ -314,8 +314,8 @@ static bool add_decimal(struct text_buffer *b, int64_t value, int64_t divisor)
     return true;
 }
 
-/* Adds the double that has these bits. It is multiplied by `factor` once and divided by `divisor` once, so that 12.5 %
-   becomes exactly 0.125. */
+/* Adds the double that has these bits. The double is multiplied by `factor` once and divided by `divisor` once, so that
+   12.5 % becomes exactly 0.125. */
 static bool add_computed(struct text_buffer *b, const struct metric_scale *scale, int64_t bits)
 {
     double value;

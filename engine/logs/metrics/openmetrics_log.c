@@ -485,7 +485,7 @@ static void om_sort_runs(struct om_log *log)
 
 /* The beginnings of a run's lines. */
 struct om_lines {
-    /* For a summary: `first` for the line of the sum, `second` for the line of the count. */
+    /* For a summary, `first` is the text for the line of the sum, and `second` the text for the line of the count. */
     char *first, *second;
     size_t first_length, second_length;
 };

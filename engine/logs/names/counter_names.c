@@ -153,7 +153,7 @@ static const struct indexed_name *find_index(const struct name_list *list, uint3
     return low < list->count && list->items[low].index == index ? &list->items[low] : NULL;
 }
 
-/* Returns the English list; NULL: it was not read, or contains no names. */
+/* Returns the English list; NULL: no English list was read, or the list contains no names. */
 static const struct name_list *english_list(const struct name_lists *lists)
 {
     for (size_t i = 0; i < lists->count; i++)

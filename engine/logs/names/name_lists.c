@@ -57,7 +57,8 @@ static HRESULT from_bytes(const uint8_t *bytes, size_t size, char **out)
     return hr;
 }
 
-/* Returns whether the bytes are UTF-16 without a byte order mark. Such a file begins with the digits of an index. */
+/* Returns whether the bytes are UTF-16 without a byte order mark. A perfc file in UTF-16 begins with the digits of an
+   index. */
 static bool looks_like_utf16(const uint8_t *bytes, size_t size)
 {
     return size >= 4 && bytes[0] >= '0' && bytes[0] <= '9' && !bytes[1] && !bytes[3];

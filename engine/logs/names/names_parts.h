@@ -63,8 +63,8 @@ struct name_lists {
     size_t count;
 };
 /* Adds the lists in the bytes of a file. The language of a perfc file is derived from `path`, which is also used in
-   messages. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error message: the file is neither a registry export nor a
-   perfc file, or has no names. */
+   messages. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and an error message if the file is neither a registry
+   export nor a perfc file, or has no names. */
 HRESULT name_lists_read(struct name_lists *lists, const char *path, const char *bytes, size_t size);
 void name_lists_free(struct name_lists *lists);
 

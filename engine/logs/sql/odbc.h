@@ -11,7 +11,7 @@
 struct odbc;
 /* Connects to a database. `connection` is a connection string that odbc_string_parse accepts, for example "DSN=name".
    Waits at most login_seconds for the login if the driver supports this. The first call in a process loads the driver
-   manager. E_INVALIDARG: invalid string; PDH_SQL_CONNECT_FAILED: the string names an unregistered driver;
+   manager. E_INVALIDARG: the string is invalid; PDH_SQL_CONNECT_FAILED: the string names an unregistered driver;
    HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND): the driver manager does not exist. */
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
 void odbc_disconnect(struct odbc *c);           /* rolls back an open transaction; NULL is allowed */
@@ -71,9 +71,9 @@ struct odbc_string {
     char *open;   /* the string without its secret attributes; it can be shown and stored anywhere */
     char *secret; /* the secret attributes as a connection string, or "" */
 };
-/* Parses the text up to the first '!' outside braces or up to its end; *end is this position. E_INVALIDARG with an
-   error message that contains the attribute's name, or its number if it has no valid name, but never a value;
-   E_OUTOFMEMORY. After a failure, all members of *out are NULL. */
+/* Parses the text up to the first '!' outside braces or up to its end; *end is this position. Fails with E_INVALIDARG
+   if the string is invalid, or with E_OUTOFMEMORY. The error message contains the attribute's name, or the attribute's
+   number if the name is invalid, but never a value. After a failure, all members of *out are NULL. */
 HRESULT odbc_string_parse(const char *text, struct odbc_string *out, const char **end);
 /* Returns the attributes of `text`, and those attributes of `more` that `text` does not have. *out is from
    memory_alloc. */

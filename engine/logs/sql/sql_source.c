@@ -102,9 +102,9 @@ HRESULT sql_source_join(const char *open, const char *secret, char **name)
 
 enum kind { DRIVER, SOURCE, TEXT, SETTING, SECRET };
 
-/* The same list is in docs/user/databases.md. Attributes that are not in the list are rejected. Some of them load a
-   library (LoadExt, TranslationDLL, Network, the key stores), read settings from a file (FILEDSN), write a file
-   (SAVEFILE, the drivers' traces), or run a statement. */
+/* The same list is in docs/user/databases.md. Attributes that are not in the list are rejected. Some of the rejected
+   attributes load a library (LoadExt, TranslationDLL, Network, the key stores), read settings from a file (FILEDSN),
+   write a file (SAVEFILE, the drivers' traces), or run a statement. */
 static const struct attribute {
     const char *name;
     enum kind kind;
@@ -207,8 +207,8 @@ static HRESULT attribute_find(struct piece name, const struct attribute **out)
     return *out ? S_OK : S_FALSE;
 }
 
-/* Reports an unknown attribute. Its name is shown only if it looks like a name; other text can be part of a
-   password. */
+/* Reports an unknown attribute. The message shows the attribute's name only if the text looks like a name; other text
+   can be part of a password. */
 static HRESULT attribute_unknown_error(struct piece name, int number)
 {
     bool plain = name.size && name.size <= NAME_MAX_SHOWN;

@@ -124,7 +124,7 @@ void sql_time_text(int64_t utc, char out[SQL_TIME_UNITS])
     out[SQL_TIME_UNITS - 2] = '\0';
 }
 
-/* Reads text[from..to) as a number. False: it does not consist of digits only. */
+/* Reads text[from..to) as a number. False: the text does not consist of digits only. */
 static bool number_at(const char *text, int from, int to, int *out)
 {
     *out = 0;

@@ -10,8 +10,9 @@
    - A quotation mark in a name is doubled. A control character in a name becomes a space, so that a row remains one
      line.
    - Names are in the ANSI code page (text_ansi.h); characters that it lacks become '?'.
-   - log_options.append continues a file that has the same columns, even if a crash truncated it. It uses the time zone
-     of the file's header. Collector sets do not use this, because MS-PLA ignores LogAppend for text.
+   - log_options.append continues a file that has the same columns, even if a crash truncated the file. The new rows use
+     the time zone of the file's header. Collector sets do not use log_options.append, because MS-PLA ignores LogAppend
+     for text.
    - log_options.comment is not stored.
    text_append writes each row to the file immediately, with one write, so flush only removes the rest of a failed
    write. */
@@ -85,9 +86,9 @@ static bool is_whole_row(const struct text_row *row, char separator, size_t coun
 }
 
 /* Finds the position at which to continue an existing text log. A crash may have truncated the log at any position.
-   `header` is the header row for the new samples, with CR LF. A missing file is not a failure. E_INVALIDARG: the file
-   has other counters, or has them in another form because another program saved it.
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it is not a text log. */
+   `header` is the header row for the new samples, with CR LF. A missing file is not a failure. E_INVALIDARG: the
+   counters of the file differ from those in `header`, or another program saved the file in another form.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the file is not a text log. */
 static HRESULT text_append_find_end(const char *path, const char *header, size_t length, size_t counters,
                                     struct text_end *out)
 {

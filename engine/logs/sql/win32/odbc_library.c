@@ -3,7 +3,8 @@
 
    Wine's odbc32 copies unixODBC's drivers and data sources into the registry. Wine 10's odbc32 finds a source and its
    driver in the list of sources. This list has only sources whose Driver is exactly the file of an installed driver. In
-   odbc.ini, however, Driver is usually a driver name or a full path. Therefore this file completes the list. */
+   odbc.ini, however, Driver is usually a driver name or a full path. Therefore this file adds the missing sources to
+   the list. */
 #include "engine/logs/odbc_library.h"
 
 #include "engine/base/os.h"
@@ -19,7 +20,7 @@
 #define NAME_UNITS  256  /* maximum length of a key name, including the NUL */
 #define MOST_KEYS   4096 /* maximum number of keys that a loop reads, even if other programs keep adding keys */
 
-/* Reads the string value "Driver". False: it is missing or too long. */
+/* Reads the string value "Driver". False: the value is missing or too long. */
 static bool read_driver(HKEY root, const WCHAR *folder, const WCHAR *key, WCHAR *out)
 {
     WCHAR path[64 + NAME_UNITS];
