@@ -37,10 +37,10 @@ struct counter_query_request {
     void *user;
 };
 
-/* Opens a query with all counters that the paths name, each once, in PDH's order. Names are looked up in the system's
-   language first, then in English, then in the languages of engine/logs/counter_names.h. A query without counters is
-   valid. Fails if PDH cannot open a query or memory runs out; after such a failure `previous` cannot be continued
-   either. */
+/* Opens a query with all counters that the paths select. The query contains each counter once. The counters are in
+   PDH's order. Names are looked up in the system's language first, then in English, then in the languages of
+   engine/logs/counter_names.h. A query without counters is valid. Fails if PDH cannot open a query or memory runs out;
+   after such a failure `previous` cannot be continued either. */
 HRESULT counter_query_open(const struct counter_query_request *request, struct counter_query **out);
 /* Adds the counters that the path names to the open query, like counter_query_open. request->gives receives `place` as
    the index of the path. Fails with the PDH status and a message if the path yields no counter. Invalidates pointers to

@@ -78,7 +78,7 @@ PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query)
     return ERROR_SUCCESS;
 }
 
-/* Also implements PdhAddEnglishCounter, because names are always English here. */
+/* This function also implements PdhAddEnglishCounter, because the names of OpenPLA's counters are always English. */
 PDH_STATUS api_add_counter(enum api_form form, PDH_HQUERY query, const void *path, DWORD_PTR user_data,
                            PDH_HCOUNTER *counter)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A live query. It adds counters by path (with wildcards, in the system's language or English), takes samples, and
-   reads the values of one counter or of all its instances as cells of a log. */
+/* A live query. This file adds counters by path (with wildcards, in the system's language or English), takes samples,
+   and reads the values of one counter or of all its instances as cells of a log. */
 #include "engine/pdh/counter_query.h"
 
 #include "engine/base/clock.h"
@@ -532,8 +532,8 @@ static HRESULT open_handle(struct counter_query *q)
     return pdh_result(status, "PdhOpenQuery");
 }
 
-/* Translates the path to English names. S_FALSE if it is already English or its names are unknown. The table of names
-   is created when it is first needed. */
+/* Translates the path to English names. S_FALSE if the names in the path are already English or are unknown. The table
+   of names is created when it is first needed. */
 static HRESULT query_english_path(struct counter_query *q, const char *path, char **out)
 {
     *out = NULL;
@@ -672,7 +672,8 @@ void counter_query_close(struct counter_query *q)
     memory_free(q);
 }
 
-/* Lists a path without wildcards only if its counter exists, because PDH lists such a path in any case. */
+/* Lists a path without wildcards only if its counter exists. PDH itself lists a path without wildcards even if its
+   counter does not exist. */
 static HRESULT list_one(struct counter_query *q, const WCHAR *wide, WCHAR **paths)
 {
     PDH_HCOUNTER counter = NULL;

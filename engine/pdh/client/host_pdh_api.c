@@ -30,8 +30,8 @@ static HRESULT load_module(const char *path, HMODULE *module)
     return hr;
 }
 
-/* Returns the path of the module. Its folder is that of this program or the system folder, never the current folder or
-   a folder of PATH. */
+/* Returns the path of the module. The module is in the folder of this program or in the system folder, never in the
+   current folder or in a folder of PATH. */
 static char *module_path(void)
 {
     WCHAR system[MAX_PATH];

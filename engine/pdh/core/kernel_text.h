@@ -19,10 +19,10 @@ struct kernel_keys {
 /* Adds a name if it does not exist yet. *slot is its position. Fails with E_OUTOFMEMORY. */
 HRESULT kernel_keys_add(struct kernel_keys *k, const char *name, size_t length, size_t *slot);
 void kernel_keys_free(struct kernel_keys *k);
-/* Sets the values of the keys, from lines "name value" or "name: value" (/proc/meminfo, vmstat, stat, net/snmp6). Also
-   reads pairs of lines "Tcp: a b" and "Tcp: 1 2" (/proc/net/snmp); they yield the names "Tcp.a" and "Tcp.b". Negative
-   values count as missing. If a name appears twice, the later value may be ignored. Fails with E_FAIL if the text has
-   none of the keys. */
+/* Sets the values of the keys, from lines "name value" or "name: value" (/proc/meminfo, vmstat, stat, net/snmp6). The
+   function also reads pairs of lines such as "Tcp: a b" and "Tcp: 1 2" (/proc/net/snmp); such a pair yields the names
+   "Tcp.a" and "Tcp.b". Negative values count as missing. If a name appears twice, the later value may be ignored. Fails
+   with E_FAIL if the text has none of the keys. */
 HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k);
 
 /* The times of one processor, in ticks of 10 ms (USER_HZ is 100 on all supported architectures). */

@@ -151,10 +151,10 @@ PDH_STATUS query_object(struct query *q, size_t position, struct counter_object 
 
 /* Writes the samples of a query to a log file. */
 struct query_log;
-/* Creates the log, or continues it if options->append is set, with the current counters of the query. In CSV and TSV a
-   wildcard counter becomes one column per instance that exists now. `circular` means that the log makes room for the
-   newest samples at its size limit: a binary log overwrites its oldest samples, a text log starts over. Fails with
-   PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
+/* Creates a log with the current counters of the query. If options->append is set, continues an existing log. In CSV
+   and TSV a wildcard counter becomes one column per instance that exists now. `circular` means that the log makes room
+   for the newest samples at its size limit: a binary log overwrites its oldest samples, a text log starts over. Fails
+   with PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
    PDH_UNKNOWN_LOG_FORMAT, PDH_INVALID_DATASOURCE (SQL), PDH_NO_COUNTERS or PDH_MEMORY_ALLOCATION_FAILURE; the error's
    message (engine/base/error.h) has details. */
 PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,

@@ -96,8 +96,8 @@ void source_close(struct source *s);
 /* Sets a prefix for the paths of sources that are created from now on; borrowed. For tests. */
 void source_set_root(const char *root);
 const char *source_root(const struct source *s);
-/* The time limit in milliseconds for reading one object, after which its sample counts as missing. The environment
-   variable OPENPLA_SAMPLE_LIMIT overrides it; 0 means no limit and no extra thread. */
+/* The time limit in milliseconds for reading one object. If reading takes longer, the object's sample counts as
+   missing. The environment variable OPENPLA_SAMPLE_LIMIT overrides it; 0 means no limit and no extra thread. */
 #define SOURCE_LIMIT_MS 2000
 uint32_t source_limit(void);
 

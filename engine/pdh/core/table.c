@@ -25,7 +25,7 @@
       row's cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
    4. Name (table_instances). The key of a row is a hash of its name and of the gatherer's `key`, such as a process's
       start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, so
-      all positions that counters have cached stay valid. Otherwise a new list is created.
+      all positions that counters have cached stay valid. If a key is different, a new list is created.
    5. Evaluate (table_fill_rows). Each value of a plain row or an alias is computed by the program of that value.
       Subtotals and the total combine the values of plain rows. In each row, a counter is absent if its value or its
       base is absent.
@@ -33,9 +33,9 @@
       known to report the columns in the counter's formula (table_know_columns). Without instances all counters exist.
 
    The total of a rate needs care. A plain sum would drop when an instance ends, and PDH would compute a negative rate.
-   Therefore the total of such a value (table_program.adds_up) continues from its own previous value: it grows by each
-   instance's increase since the previous sample, and keeps the contributions of ended instances. For this, find_places
-   finds each row's position in the previous sample before the totals are computed.
+   Therefore the total of a rate or a similar value (table_program.adds_up) continues from its own previous value: it
+   grows by each instance's increase since the previous sample, and keeps the contributions of ended instances. To
+   compute the increases, find_places finds each row's position in the previous sample before the totals are computed.
 
    Everything here runs on the sampling side of the object (see counter_object.c), so no locks are needed: o->last is
    the previous completed sample, which nobody changes during the sampling. */

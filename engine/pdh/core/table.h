@@ -72,7 +72,8 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
    instance has a value or if there are no instances. */
 void table_know_columns(struct table_state *t, uint64_t columns);
 
-/* Adds the total of all plain rows, "_Total", with the parent "_Total" if the other rows have parents. */
+/* Adds the total of all plain rows, "_Total". The total has the parent "_Total" if `with_parent` is set because the
+   other rows have parents. */
 HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key);
 
 /* Returns the rows as a new list of instances, or S_FALSE if `now` (NULL or an older list) is the same. Fails with

@@ -332,7 +332,7 @@ int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offs
     return (int64_t *)(void *)(record_of(p, offset) + 1);
 }
 
-/* Copies a slot of the directory. False if it is not in use. */
+/* Copies a slot of the directory. False if the slot is not in use. */
 static bool read_slot(const struct slot *at, struct slot *out)
 {
     *out = (struct slot){.state = get(&at->state)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Pressure (OpenPLA only): the kernel's pressure stall information. This is the time during which tasks
-   waited for processors, memory and disks, as a share of the time between two samples. */
+/* The object Pressure (OpenPLA only): the kernel's pressure stall information. The counters show the time during which
+   tasks waited for processors, memory and disks, as a share of the time between two samples. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"

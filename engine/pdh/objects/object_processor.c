@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ACPI's C1, C2, and C3, which includes all deeper states. IDLE_ANY covers all states, even states without a depth. */
+/* The states C1, C2 and C3 of ACPI. IDLE_C3 includes all deeper states. IDLE_ANY covers all states, even states without
+   a depth. */
 enum idle_depth { IDLE_C1, IDLE_C2, IDLE_C3, IDLE_ANY, IDLE_DEPTHS };
 struct idle_figures {
     int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor does not have the state */

@@ -125,7 +125,7 @@ static struct sockets read_sockets(struct counter_object *o, struct source *sour
     return s;
 }
 
-/* Returns true if CurrEstab includes CLOSE_WAIT. This depends on the kernel's release, such as "6.10.3-amd64". */
+/* Returns true if CurrEstab includes CLOSE_WAIT. The function checks the kernel's release, such as "6.10.3-amd64". */
 static bool kernel_counts_waiting(struct tcp_state *s, const char *root)
 {
     if (s->waiting == UNKNOWN) {

@@ -266,8 +266,8 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
      that does not run, and other programs can increase its memory.
    - The parent must still run, because a process whose parent exits gets another parent. A zombie counts as exited, and
      a process with the parent's id but another start time is not the parent.
-   schedstat is read before the other files. If the process runs between these reads, the next sample reads the other
-   files again. */
+   schedstat is read before the other files. If the process runs between the reading of schedstat and of the other
+   files, the next sample reads the other files again. */
 
 /* Under Wine, listing /proc is by far the most expensive call of a reading. The kernel reports the last id that it
    assigned and assigns ids in ascending order. Therefore a reading usually lists only ids above `certain`, and only if

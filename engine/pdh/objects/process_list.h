@@ -83,7 +83,7 @@ struct process_files {
     struct kernel_file *stat, *status, *io; /* NULL: opened for each reading */
     struct kernel_file *run_time, *size;    /* schedstat and statm, for lists that do not read idle processes again */
 };
-/* The number of handles that a process list keeps open, and its limit. */
+/* The number of handles that a process list keeps open, and the maximum of this number. */
 struct process_kept {
     size_t count, most; /* `most` is from kernel_file_share() */
 };

@@ -421,8 +421,8 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     list->counts = COUNTS_BY_SIZE;
 }
 
-/* Returns true if the processes and threads are still the same as in the list that was read last. Otherwise stores the
-   current sizes in *asked. */
+/* Returns true if the processes and threads are still the same as in the list that was read last. If they are not the
+   same, stores the current sizes in *asked. */
 static bool list_is_unchanged(struct windows_list *list, struct list_sizes *asked)
 {
     const struct kernel_load before = list->changes, now = process_changes_read(list->root, &list->load);

@@ -45,8 +45,8 @@ static const struct {
     TYPE(PERF_PRECISION_100NS_TIMER),
     TYPE(PERF_PRECISION_OBJECT_TIMER),
 };
-/* The types of bases, by which other counters are divided. Some bases have the same number, so several names mean the
-   same type. */
+/* The types of bases, by which other counters are divided. Some types of bases have the same number, so several names
+   stand for the same type. */
 static const struct {
     DWORD type;
     const char *name;

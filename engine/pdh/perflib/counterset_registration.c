@@ -181,7 +181,7 @@ static HRESULT ignore_corrupt_value(HRESULT hr)
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Parses an id. False if it is invalid. */
+/* Parses an id. False if the id is invalid. */
 static bool read_id(const char *text, uint32_t *id)
 {
     uint64_t number;
@@ -191,7 +191,7 @@ static bool read_id(const char *text, uint32_t *id)
     return true;
 }
 
-/* Parses "TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE" in decimal. False if it is invalid. */
+/* Parses "TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE" in decimal. False if the text is invalid. */
 static bool read_definition(const char *text, struct registered_counter *c)
 {
     int64_t numbers[DEFINITION_NUMBERS];
@@ -315,7 +315,7 @@ static HRESULT read_sets(struct registry_key *key, struct registered_provider *p
     return ignore_corrupt_value(hr);
 }
 
-/* Adds the provider to the list. S_FALSE if it is not registered. */
+/* Adds the provider to the list. S_FALSE if the provider is not registered. */
 static HRESULT add_registered(const GUID *guid, struct registered_countersets *out)
 {
     struct registry_key *key = NULL;

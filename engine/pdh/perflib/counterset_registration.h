@@ -17,10 +17,10 @@ HRESULT registry_read_texts(struct registry_key *key, const char *name, struct t
 HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
 
 /* The Perflib V2 providers that are registered on this computer, below HKEY_LOCAL_MACHINE in the keys
-   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. In these keys, Windows
-   stores resource numbers instead of strings. OpenPLA stores the strings, so no program with resources is needed. A
-   provider has the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and
-   OpenPLAManifest (the manifest). OpenPLAManifest marks the provider as registered by OpenPLA, so that OpenPLA may
+   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. Windows stores resource
+   numbers instead of strings in the keys of the providers. OpenPLA stores the strings, so no program with resources is
+   needed. A provider has the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user),
+   and OpenPLAManifest (the manifest). OpenPLAManifest marks the provider as registered by OpenPLA, so that OpenPLA may
    replace or remove it. A counterset has Name and Help (strings), InstanceType, and lists (REG_MULTI_SZ) of pairs, each
    a counter's id and a string. The lists are Counters (names), Counters Help, and Counters Definition ("TYPE DETAIL
    SCALE AGGREGATE ATTRIBUTES BASE"). Only Name and Counters are required. */
@@ -96,8 +96,8 @@ HRESULT registered_provider_read(const GUID *guid, struct registered_countersets
    another program registered a provider with the same GUID; or a different provider has a counterset with the same
    GUID. */
 HRESULT registered_countersets_write(const struct registered_countersets *list, bool force);
-/* Removes a provider. S_FALSE if it is not registered. Fails with HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another
-   program registered it, unless `force` is set. */
+/* Removes a provider. S_FALSE if the provider is not registered. Fails with HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if
+   another program registered the provider and `force` is not set. */
 HRESULT registered_provider_remove(const GUID *guid, bool force);
 
 #endif

@@ -50,9 +50,10 @@ extern const struct link_kind link_tcp;
 HRESULT link_tcp_open(const char *machine, const struct link_address *a, struct link **out);
 
 #ifdef _WIN32
-/* Uses the host OS' RPC, always with packet privacy. "name:port" means TCP. A name that the setting CounterHosts lists
-   has the address that the setting gives. Any other name means the pipe \PIPE\winreg of the computer with this name
-   (MS-PCQ 1.9). Wine supports neither that pipe nor privacy, so under Wine an address with a port uses link_tcp. */
+/* Uses the host OS' RPC, always with packet privacy. "name:port" means TCP. If the setting CounterHosts contains the
+   name, the link connects to the address in this setting. Any other name means the pipe \PIPE\winreg of the computer
+   with this name (MS-PCQ 1.9). Wine supports neither that pipe nor privacy, so under Wine an address with a port uses
+   link_tcp. */
 extern const struct link_kind link_remote;
 #endif
 

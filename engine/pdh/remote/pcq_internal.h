@@ -40,9 +40,10 @@ uint32_t pcq_part_type(const struct counter_schema *c, enum pcq_part part);
 /* Finds the member with the id; NULL if it does not exist. */
 const struct pcq_member *pcq_member_find(const struct pcq_members *m, uint32_t id);
 
-/* Returns the member's value in a row of the last sample. False if it has no value. */
+/* Returns the member's value in a row of the last sample. False if the member has no value in this row. */
 bool pcq_member_value(const struct counter_object *o, size_t row, const struct pcq_member *member, uint64_t *out);
-/* Returns the number of an instance. It is never PCQ_ANY, and it changes when the name refers to a different thing. */
+/* Returns the number of an instance. The number is never PCQ_ANY. The number changes when the name of the instance
+   begins to stand for another process, device and so on. */
 uint32_t pcq_instance_id(const struct instance *instance);
 
 /* Writes blocks to a buffer whose required size is determined first: the writing function runs twice, and the first
@@ -72,8 +73,8 @@ static inline bool block_goes_on(const struct block_writer *w)
     return w->size <= PCQ_MOST_ANSWER;
 }
 
-/* Runs `write` to determine the size and, if the output fits, again to write the bytes. `unit` is the size of the
-   buffer's units in bytes. Returns ERROR_SUCCESS, PCQ_NOT_ENOUGH_MEMORY, or PCQ_OUT_OF_MEMORY if the output exceeds
+/* Runs `write` to determine the size. If the output fits, runs `write` again to write the bytes. `unit` is the size of
+   the buffer's units in bytes. Returns ERROR_SUCCESS, PCQ_NOT_ENOUGH_MEMORY, or PCQ_OUT_OF_MEMORY if the output exceeds
    PCQ_MOST_ANSWER. */
 DWORD block_deliver(struct pcq_buffer *out, size_t unit, void (*write)(struct block_writer *w, const void *what),
                     const void *what);

@@ -103,7 +103,8 @@ static void take_out(const struct remote_computer *c)
     *at = c->next;
 }
 
-/* Releases the computer. If it has a thread, that thread frees the computer after it has been unused for a while. */
+/* Releases the computer. If the computer has a thread, the thread frees the computer when the computer has been unused
+   for a while. */
 void remote_computer_close(struct remote_computer *c)
 {
     if (!c)
@@ -204,7 +205,7 @@ static struct remote_task *take_first(struct remote_computer *c)
     return t;
 }
 
-/* Removes the computer from the table if nobody uses it any more. True if it was removed. */
+/* Removes the computer from the table if nobody uses it any more. True if the computer was removed. */
 static bool computer_retire(struct remote_computer *c)
 {
     lock_enter(&table_lock);

@@ -111,8 +111,8 @@ struct remote_task {
    task runs immediately on the calling thread. During the pause after a failure the task fails immediately with the
    last error. */
 void remote_task_post(struct remote_computer *c, struct remote_task *t);
-/* Waits up to `limit_ms` for the task. False if it has not ended. Does not wait if an earlier wait timed out and the
-   computer has not answered since, and waits only briefly for a computer whose last connection failed. */
+/* Waits up to `limit_ms` for the task. False if the task has not ended. Does not wait if an earlier wait timed out and
+   the computer has not answered since, and waits only briefly for a computer whose last connection failed. */
 bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t limit_ms);
 /* Frees the task immediately or, if it is queued or running, when it has ended. */
 void remote_task_release(struct remote_computer *c, struct remote_task *t);
