@@ -64,7 +64,7 @@ HRESULT handle_open(enum handle_kind kind, void *object, void **out)
     if (SUCCEEDED(hr)) {
         handles.generation = (handles.generation + 1) & (UINTPTR_MAX >> SLOT_BITS);
         handles.slots[place] = (struct handle_slot){.object = object, .generation = handles.generation, .kind = kind};
-        /* This pointer is never dereferenced. */
+        /* *out is a number; nobody dereferences the pointer */
         *out = (void *)(handles.generation << SLOT_BITS | (place + 1));
     }
     lock_leave(&handles.lock);
