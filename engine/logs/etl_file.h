@@ -45,9 +45,9 @@ HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 /* Receives the sequence number of each buffer in a file. A failure aborts the opening of the file. */
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
 /* Opens a file that consists of whole buffers of a session (etl_file_add_buffer), to append to it. Removes the remains
-   of a crash: a partial buffer, or a buffer without events. max_buffers: the size of the ring that etl_file_make_ring
-   created; 0: not a ring. `holds` may be NULL. Fails with the errors of file_open and etl_file_continue. A file without
-   events is not an error. */
+   of a crash: a partial buffer, or a buffer without events. `max_buffers` is the size of the ring that
+   etl_file_make_ring created, or 0 if the file is not a ring. `holds` may be NULL. Fails with the errors of file_open
+   and etl_file_continue. A file without events is not an error. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Reserves space for the complete buffers that fit into `bytes`, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
@@ -55,11 +55,11 @@ HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
    never fails for this reason, because a buffer's place in the file is reserved before its first event. `utc` is the
    FILETIME of the newest event. E_INVALIDARG: an event is longer than etl_buffer_max_event. */
 HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
-/* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes`: the
-   buffer as stored in the session, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These
+/* Appends a buffer that a processor of a session has filled. Single events added later start a new buffer. `bytes` is
+   the buffer as the session stores it, with its events from ETL_BUFFER_HEAD to head->used; the rest is ignored. These
    members of `head` are used: processor, logger, sequence (unique in a file and rising for each processor), time (a
-   stamp of the log's clock), used, flags and type. `utc`: FILETIME of the newest event. On failure the file is complete
-   without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: invalid head->used. */
+   stamp of the log's clock), used, flags and type. `utc` is the FILETIME of the newest event. On failure the file is
+   complete without the buffer; a ring may have lost its oldest buffer. E_INVALIDARG: head->used is invalid. */
 HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
                             const uint8_t *bytes);
 /* Overwrites the time stamps (at +0x10) of the first `count` events of the file with the time stamps of `events`. Apart
@@ -109,7 +109,7 @@ HRESULT etl_reader_next(struct etl_reader *r, struct etl_record *record);
 /* Works like etl_reader_next, but does not copy the record, which is valid until the reader's next call. */
 HRESULT etl_reader_next_record(struct etl_reader *r, const struct etl_record **record);
 /* Goes to a position at or before the first event whose stamp (on the file's clock) is at least `stamp`, so some
-   earlier events can come first. INT64_MIN: goes to the beginning. */
+   earlier events can come first. INT64_MIN means the beginning. */
 HRESULT etl_reader_seek(struct etl_reader *r, int64_t stamp);
 /* Makes the reader ignore a partial last buffer until it is complete, for a file that is still being written. Call it
    before reading the first event. Fails with E_OUTOFMEMORY. */

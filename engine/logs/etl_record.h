@@ -143,8 +143,8 @@ struct zone_rules {
     int32_t standard_bias, daylight_bias;
 };
 
-/* Returns the minutes to add to the local FILETIME to get UTC. `later`: for an hour that clocks show twice, use the
-   second occurrence. */
+/* Returns the minutes to add to the local FILETIME to get UTC. If `later` is set, a time in the hour that clocks show
+   twice is taken as the second occurrence. */
 int32_t zone_bias_minutes(const struct zone_rules *rules, int64_t local, bool later);
 /* Convert FILETIMEs. For a local time that clocks show twice, zone_to_utc uses the second occurrence if the first one
    is before `not_before`. */

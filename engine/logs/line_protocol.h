@@ -11,9 +11,9 @@
 #include "engine/base/text.h"
 #include "engine/logs/log.h"
 
-/* Adds the measurement and the tags of a counter: host (if the counter names a computer), instance, objectname and
-   parent. `instance`: for a wildcard counter, the instance to use instead of the counter's; NULL: use the counter's
-   instance. */
+/* Adds the measurement and the tags of a counter: host (if the counter has a computer name), instance, objectname and
+   parent. For a wildcard counter, `instance` is the instance that replaces the counter's instance. If `instance` is
+   NULL, the counter's instance is used. */
 void line_add_series(struct text_buffer *b, const struct log_counter *counter, const char *instance);
 /* Adds ",name=value" to a series. Adds nothing for an empty value, because InfluxDB has no empty tags. */
 void line_add_tag(struct text_buffer *b, const char *name, const char *value);
@@ -31,7 +31,8 @@ void line_add_time(struct text_buffer *b, int64_t utc, enum line_precision preci
 
 struct line_layout;
 /* Creates a layout for the counters. The layout copies all data that it needs from `counters`. Wildcard counters are
-   not allowed. `tags`: more tags for every line, as line_add_tag writes them; NULL: none. */
+   not allowed. `tags` contains more tags for every line, in the form that line_add_tag writes. NULL means no more
+   tags. */
 HRESULT line_layout_create(const struct log_counter *counters, size_t count, const char *tags,
                            struct line_layout **out);
 /* Adds a sample's lines, each with its line feed. `cells` are in the order of the counters. Leaves out missing and

@@ -106,8 +106,8 @@ struct log_options {
     const struct log_reader *copy_of; /* NULL, or the original of a copy: a binary copy of a binary log takes the
                                          machine, the start and the time zone from the original */
     bool wait_for_database; /* SQL, for copies of other logs: append waits for the database and does not drop samples */
-    uint64_t kept_bytes;    /* SQL: maximum bytes of the samples that are kept while the database is unreachable; 0:
-                               LOG_KEPT_BYTES */
+    uint64_t kept_bytes;    /* SQL: maximum bytes of the samples that are kept while the database is unreachable; 0
+                               means LOG_KEPT_BYTES */
     log_check *check;       /* NULL, or called regularly while log_writer_close writes for a long time; a failure stops
                                log_writer_close and is its result */
     void *check_user;
@@ -220,7 +220,7 @@ HRESULT log_reader_translate(struct log_reader *r, const struct counter_names *n
    memory runs out. */
 HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
 /* Makes log_reader_next continue with the first sample at or after `utc`. `utc` can be before the current sample.
-   INT64_MIN: the log's first sample. Assumes that a log's samples are in time order. */
+   INT64_MIN means the log's first sample. Assumes that a log's samples are in time order. */
 HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
 /* Returns the progress in bytes of the file, or in rows of the database. `total` is 0 if it is unknown. */
 void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);

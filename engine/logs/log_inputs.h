@@ -33,7 +33,8 @@ HRESULT inputs_open(struct inputs *in, const struct texts *paths);
 /* Goes to the first sample of the time range. */
 HRESULT inputs_rewind(struct inputs *in);
 /* Sets the time range and goes to its first sample. `from` and `to` are inclusive FILETIMEs in the first log's time
-   zone; INT64_MIN: from the first sample; INT64_MAX: to the last sample. At least one log must be open. */
+   zone. If `from` is INT64_MIN, the range begins with the first sample; if `to` is INT64_MAX, the range ends with the
+   last sample. At least one log must be open. */
 HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to);
 /* Reads the next sample in time order; *at is the index of its log. The sample is valid until the next call. S_FALSE:
    no more samples. */
@@ -42,8 +43,8 @@ void inputs_progress(const struct inputs *in, uint64_t *done, uint64_t *total);
 /* Returns how many samples inputs_next has returned from all logs, and the times of the first and the last returned
    sample (0: no sample). */
 void inputs_range(const struct inputs *in, uint64_t *samples, int64_t *first, int64_t *last);
-/* Describes how many names of all counters so far were recognized, like names_summary_text. S_FALSE and NULL: all names
-   are English, or inputs.names is NULL. */
+/* Describes, like names_summary_text, how many names of all counters so far were recognized. S_FALSE and NULL: all
+   names are English, or inputs.names is NULL. */
 HRESULT inputs_describe_names(const struct inputs *in, char **out);
 void inputs_close(struct inputs *in);
 

@@ -36,7 +36,7 @@ HRESULT metric_families_add(struct metric_families *f, char *name, char *help, c
 void metric_families_free(struct metric_families *f);
 
 /* Returns the help text for a counter's family: its path, the first sentence of the explanation `text` (NULL: unknown),
-   and the note of `form`. `has_instances`: the path has "(*)". From memory_alloc; NULL: out of memory. */
+   and the note of `form`. If `has_instances` is set, the path has "(*)". From memory_alloc; NULL: out of memory. */
 char *metric_help_of(const struct log_counter *counter, bool has_instances, const char *text,
                      const struct metric_form *form);
 

@@ -27,8 +27,8 @@
    1. create_file writes the names and the catalog with stamps derived from the log's start and flushes them. From then
       on the file is a valid log without samples. A circular log becomes a ring after this point, so that its catalog is
       never overwritten.
-   2. The first blg_append sets the stamp of the names to 2 us before its sample and the stamp of the catalog to 1 us
-      before it, as Windows does.
+   2. The first blg_append sets the stamp of the names to 2 us before the stamp of the first sample. The stamp of the
+      catalog is 1 us before the stamp of the first sample. Windows uses the same stamps.
    3. blg_append builds the whole sample in memory and passes its events to etl_file_add, which adds all of them or
       none. The events stay in memory until a flush, or until a sample needs a new buffer. If the disk is full, the
       sample is lost, its events are counted in EventsLost, and the file remains complete.
@@ -52,8 +52,8 @@
    - Stamps are local FILETIMEs of whole milliseconds. The bias at the start applies to the whole file, so that stamps
      never go back and readers can convert them to UTC without ambiguity. The container's times are UTC.
    - Text counters are written as whole objects with one counter; the name records contain their names.
-   - No summary (35) is written at the end, because its layout for counter logs is unknown and readers do not need
-   it. */
+   - No summary (35) is written at the end, because the layout of the summary in counter logs is unknown and readers do
+     not need a summary. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"

@@ -147,7 +147,7 @@ HRESULT blg_records_next(struct blg_records *r)
     return hr;
 }
 
-/* Continues with an event at or after `stamp`; INT64_MIN: with the first event. */
+/* Continues with an event at or after `stamp`. If `stamp` is INT64_MIN, continues with the first event. */
 static HRESULT blg_records_seek(struct blg_records *r, int64_t stamp)
 {
     r->part = 0;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct column_store;
-/* Creates a store. `words`: the number of 64-bit words, 1 or 2, of each column's values. `memory`: bytes of samples
-   that stay in memory; the rest is written to a temporary file. */
+/* Creates a store. `words` contains, for each column, the number of 64-bit words of a value: 1 or 2. `memory` is the
+   number of bytes of samples that stay in memory; the rest is written to a temporary file. */
 HRESULT column_store_create(const uint8_t *words, size_t columns, size_t memory, struct column_store **out);
 /* Sets a column's value in the current sample. A column that is not set has no value. `second` is only used for columns
    with two words. */

@@ -176,7 +176,7 @@ static void delete_old(const char *folder, unsigned newest)
 
 /* ---- writing ---- */
 
-/* Returns whether the file ends in the middle of a line, as after a writer was killed. */
+/* Returns whether the file ends in the middle of a line, for example because a writer was killed. */
 static HRESULT is_torn(struct file *f, uint64_t size, bool *torn)
 {
     char last = '\n';
