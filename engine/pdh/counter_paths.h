@@ -35,14 +35,14 @@ HRESULT pdh_text(LPCWSTR wide, char **out);
    fails with PDH_CSTATUS_NO_INSTANCE. */
 PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DWORD flags, WCHAR **out);
 /* Adds the paths of all counters, or of one object's counters, to `out`. Objects with instances get "(*)" in their
-   paths, or one path per instance if `instances` is set. `machine` (with or without backslashes; NULL: this computer)
-   selects the computer, and its name becomes part of the paths. Fails with PDH's status and a message that names the
+   paths, or one path per instance if `instances` is set. `machine` (with or without backslashes) selects the computer,
+   whose name becomes part of the paths; NULL means this computer. Fails with PDH's status and a message that names the
    object. */
 HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const char *object, bool instances,
                            struct texts *out);
 
-/* Add to `out` the object names of `machine` (NULL: this computer), or the counter names of one of this computer's
-   objects. They fail like counter_paths_list. */
+/* The first function adds the object names of `machine` to `out`; NULL means this computer. The second function adds
+   the counter names of one of this computer's objects. Both functions fail like counter_paths_list. */
 HRESULT counter_paths_objects(const struct pdh_api *pdh, const WCHAR *machine, struct texts *out);
 HRESULT counter_paths_counters(const struct pdh_api *pdh, const char *object, struct texts *out);
 

@@ -59,7 +59,7 @@ bool counter_query_same_columns(const struct counter_query *a, const struct coun
    Missing data is not a failure; the affected cells have a status. */
 HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct log_cell **cells);
 
-/* Lists the counters that the path names now, whether or not they were added to the query. *paths is from memory_alloc
+/* Lists the counters that the path yields now, whether or not they were added to the query. *paths is from memory_alloc
    and ends with an empty string; NULL if the path names no counter. Fails only with E_OUTOFMEMORY. */
 HRESULT counter_query_list(struct counter_query *q, const char *path, WCHAR **paths);
 

@@ -385,8 +385,8 @@ static void report_given_columns(struct counter_query *q, size_t column)
         q->gives(q->user, q->place, column);
 }
 
-/* Adds one path without counter wildcards. If the path names no counter in the system's language or in English, returns
-   the status of the attempt in the system's language. */
+/* Adds one path without counter wildcards. If the path yields no counter in the system's language and none in English,
+   returns the status of the attempt in the system's language. */
 static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *path, bool wildcard)
 {
     const struct pdh_api *pdh = q->pdh;

@@ -16,7 +16,7 @@
 struct place {
     size_t cell;
     uint32_t counter; /* index in the object */
-    char *instance;   /* as in a path; NULL: all instances, or the object has no instances */
+    char *instance;   /* as in a path; NULL means all instances, or that the object has no instances */
     bool wildcard;
 };
 

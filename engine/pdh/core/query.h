@@ -110,8 +110,8 @@ struct query {
 PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out);
 void query_destroy(struct query *q);
 /* Adds the counter that an English path names. The instance need not exist yet. Fails with PDH_CSTATUS_NO_MACHINE,
-   NO_OBJECT, NO_COUNTER, BAD_COUNTERNAME or NO_COUNTERNAME. Fails with PDH_CSTATUS_NO_INSTANCE if the path names an
-   instance although the object has none, or names none although the object has instances. */
+   NO_OBJECT, NO_COUNTER, BAD_COUNTERNAME or NO_COUNTERNAME. Fails with PDH_CSTATUS_NO_INSTANCE if the path has an
+   instance although the object has no instances, or has no instance although the object has instances. */
 PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, struct counter **out);
 void query_remove(struct counter *c);
 /* Takes one sample of every object in use. *time (may be NULL) is the local FILETIME at which the first object was

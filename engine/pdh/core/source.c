@@ -156,15 +156,15 @@ void kept_folder_close(struct kept_folder *k)
                                              ends, or times out too
 
    Each object takes a hold at the start of its sampling, and the hold records the serial of the sample.
-   source_need_part reads a part again if it is older than that serial, and increments `users`; source_hold_end
-   decrements it.
+   source_need_part reads a part again if the part is older than the hold's serial, and increments the part's `users`;
+   source_hold_end decrements `users`.
 
    - A part is read by one thread (`reading`), outside the lock. Other threads that need the part wait for `changed`.
    - A part is recent enough if its read_in is at least the hold's serial. Newer data is allowed, because all values of
      the object carry the time of the reading.
-   - While other holds use a part, it must not be read again, because that would change its buffer. The thread waits
-     until `users` is 0. Only later samples wait for earlier ones, so these waits cannot deadlock. If the earlier sample
-     hangs, the later sample exceeds its own time limit and is reported as missing.
+   - While other holds use a part, no thread may read the part again, because reading would change the buffer of the
+     part. The thread waits until `users` is 0. Only later samples wait for earlier ones, so these waits cannot
+     deadlock. If the earlier sample hangs, the later sample exceeds its own time limit and is reported as missing.
    - A hold on the query's own thread must not wait for another thread, and must not read a file whose reading may hang.
    - A failed reading is not repeated in the same sample (`result`), so that ten objects do not try ten times. The
      reading is repeated only after a lack of memory, because that failure has nothing to do with the file. A file whose

@@ -18,7 +18,7 @@
 struct consumer_query {
     enum handle_kind kind; /* must be the first member */
     struct pcq_query *here;
-    struct link *link; /* link to a remote computer, for one call at a time; NULL: this computer */
+    struct link *link; /* link to a remote computer, for one call at a time; NULL means this computer */
     struct lock lock;
     uint8_t handle[NDR_HANDLE_BYTES];
 };

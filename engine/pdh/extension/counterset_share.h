@@ -54,7 +54,7 @@ struct counterset_bytes {
     size_t size;
 };
 
-/* Returns the record after `at` (NULL: the first record); NULL at the end or at corrupt bytes. */
+/* Returns the record after `at`, or the first record if `at` is NULL. Returns NULL at the end or at corrupt bytes. */
 const struct counterset_record *counterset_next(const struct counterset_bytes *b, const struct counterset_record *at);
 /* Returns the live counterset to which a live instance belongs; NULL if it does not exist. */
 const struct counterset_record *counterset_of(const struct counterset_bytes *b,

@@ -27,7 +27,8 @@ enum cifs_figure {
 
 /* A missing number is INT64_MIN; a number that exceeds the type becomes INT64_MAX. */
 struct cifs_part {
-    const char *name; /* "\\server\share", points into the text, not terminated; length 0: the client itself */
+    const char *name; /* "\\server\share", points into the text, not terminated; if `length` is 0, the part belongs to
+                         the client itself */
     size_t length;
     int64_t figures[CIFS_FIGURES];
 };

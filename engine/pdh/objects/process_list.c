@@ -259,9 +259,9 @@ struct kernel_load process_changes_read(const char *root, struct kernel_file **l
 
 /* Most processes, in particular the kernel's threads, do not run between two samples. schedstat shows whether a
    process's first thread has run since the last reading, and reading it takes a tenth of the time that stat, status and
-   io take. If a process has only one thread and this thread has not run, its values are taken from the last reading,
-   because only the process itself changes them. For programs, but not for the kernel's threads, two more conditions
-   must hold before values are reused:
+   io take. If a process has only one thread and this thread has not run, the values of the process are taken from the
+   last reading, because only the process itself changes these values. For programs, but not for the kernel's threads,
+   two more conditions must hold before values are reused:
    - The sizes in statm must be the same as before the last reading, because the kernel can take memory from a program
      that does not run, and other programs can increase its memory.
    - The parent must still run, because a process whose parent exits gets another parent. A zombie counts as exited, and

@@ -10,7 +10,7 @@
 
 struct link_address {
     char *host; /* a name, or an address without brackets */
-    char *port; /* TCP port; NULL: the computer's named pipe */
+    char *port; /* TCP port; NULL means the computer's named pipe */
 };
 /* Parses "host:port", "[address]:port" or a name. `hosts` ("NAME=host:port;NAME=host:port", may be NULL) can contain an
    entry for the machine; this entry takes precedence. Fails with E_INVALIDARG and a message if the port is invalid, or
