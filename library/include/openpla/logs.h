@@ -91,8 +91,8 @@ struct openpla_log_options {
     const char *const *counters; /* only counters that match one of these paths; * and ? are wildcards; a path without a
                                     computer matches all computers, and a path without an instance matches all
                                     instances */
-    size_t counter_count;        /* 0: all */
-    int64_t begin, end;          /* only samples from `begin` to `end`, inclusive; both 0: all */
+    size_t counter_count;        /* 0 means all counters */
+    int64_t begin, end;          /* only samples from `begin` to `end`, inclusive; if both are 0, all samples */
 };
 
 struct openpla_log_info {
@@ -146,7 +146,7 @@ OPENPLA_API openpla_result openpla_log_get_counter(openpla_log *log, size_t inde
 /* Reads the next sample, or returns OPENPLA_END. Skips corrupt parts of the log (see openpla_log_get_warning). */
 OPENPLA_API openpla_result openpla_log_next(openpla_log *log, const struct openpla_sample **sample);
 /* Makes openpla_log_next continue with the first sample at or after `time`. `time` can be before the current sample.
-   OPENPLA_TIME_MIN: the log's first sample. After a seek, the first value of each rate is missing. */
+   OPENPLA_TIME_MIN means the log's first sample. After a seek, the first value of each rate is missing. */
 OPENPLA_API openpla_result openpla_log_seek(openpla_log *log, int64_t time);
 /* Returns the message at `index` about a corrupt part that was read so far, or about an entry of the option `counters`
    that matches nothing. OPENPLA_END: there are no more than `index` messages. */
@@ -160,7 +160,8 @@ struct openpla_table {
     const int64_t *times;
     const double *values;
 };
-/* Reads all remaining samples. Returns OPENPLA_E_MEMORY for more than `max_values` values (0: 2^29, or 4 GiB). */
+/* Reads all remaining samples. Returns OPENPLA_E_MEMORY if the log has more than `max_values` values; 0 means 2^29
+   values (4 GiB). */
 OPENPLA_API openpla_result openpla_log_read_table(openpla_log *log, uint64_t max_values, struct openpla_table **table);
 /* Frees a table; the log may already be closed. NULL is allowed. */
 OPENPLA_API void openpla_table_free(struct openpla_table *table);
@@ -183,7 +184,7 @@ struct openpla_writer_options {
     const char *zone;    /* name of the time zone; may be NULL */
     const char *comment; /* may be NULL */
     uint64_t max_bytes;  /* 0: no limit */
-    int64_t start;       /* time of the log's start; 0: now */
+    int64_t start;       /* time of the log's start; 0 means now */
 };
 
 /* Creates a log. Uses `path`, `type`, `time_base` and `default_scale` of the counters. Returns OPENPLA_E_ARGUMENT for
@@ -213,7 +214,7 @@ struct openpla_trace_options {
     const char *programs;       /* programs with manifests, or folders of them, separated by ';' */
     const char *formats;        /* TMF files for WPP, separated by ';' */
     const char *format_folders; /* folders of TMF files, separated by ';' */
-    int64_t begin, end;         /* only events from `begin` to `end`, inclusive; both 0: all */
+    int64_t begin, end;         /* only events from `begin` to `end`, inclusive; if both are 0, all events */
 };
 
 /* If several traces are open, this is the information about the first one, but the counts are sums over all traces. */
