@@ -42,7 +42,7 @@ static void close_state(void *state)
 #define SECOND 10000000 /* in units of 100 ns */
 
 /* Returns the start time of the host OS. The start time is computed from a clock with a resolution of some
-   milliseconds. Therefore the first result is kept, unless the wall clock has been set after that. */
+   milliseconds. Therefore the first result is kept, unless the wall clock has been set in the meantime. */
 static int64_t boot_time(struct system_state *s)
 {
     int64_t now = clock_boot_utc();

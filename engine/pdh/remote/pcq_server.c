@@ -41,7 +41,7 @@
    Limits. Clients are not trusted, so all resources that they can use are limited:
    - queries: a client can have PCQ_QUERIES_OF_CLIENT queries, and all clients together PCQ_QUERIES;
    - counters of a query: a query can have PCQ_COUNTERS_OF_QUERY counters with PCQ_NAMES_OF_QUERY bytes of instance
-   names;
+     names;
    - identifiers: a call processes the first MOST_IDENTIFIERS, and the others fail with PCQ_OUT_OF_MEMORY;
    - samples to find unknown instances: a call takes at most one for each counterset (struct sampled);
    - searches for the object with an unknown GUID: the server makes at most one in SEARCH_AGAIN_MS;

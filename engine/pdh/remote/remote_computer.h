@@ -63,8 +63,7 @@ HRESULT remote_query_list(struct remote_query *q);
 /* Describes the counterset. *instances (may be NULL) becomes the part of the answer that lists the current instances,
    valid until the next request; it is empty if no instances exist. */
 HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, struct answer_place *instances);
-/* Returns the ticks per second of the remote clock. The number of ticks is known after a counterset has been
-   described. */
+/* Returns the ticks per second of the remote clock. The ticks are known after a counterset has been described. */
 int64_t remote_query_frequency(const struct remote_query *q);
 
 /* Called before a sample is taken. Requests the values of the countersets that the last sample used, but does not wait
