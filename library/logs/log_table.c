@@ -33,8 +33,8 @@ static HRESULT no_memory(const struct library_log *log, const struct table *t)
                      t->shown.samples + 1, log->columns.counters.count);
 }
 
-/* Doubles the number of rows. The columns are then farther apart in memory, so the function copies each column to its
-   new place. */
+/* Doubles the number of rows. With more rows, the columns are farther apart in memory, so the function copies each
+   column to its new place. */
 static bool grow_rows(struct table *t)
 {
     const size_t stride = t->shown.stride ? 2 * t->shown.stride : FIRST_ROWS, columns = t->column_capacity;

@@ -79,9 +79,8 @@ enum openpla_format {
 
 enum openpla_log_flags {
     /* Does not read ahead in the log. In a binary log, instances can appear after the first sample. While samples are
-       read, the counters of such instances are added at the end of the list. openpla_log_info's `samples`, `begin` and
-       `end` are
-       0. */
+       read, the counters of new instances are added at the end of the list. openpla_log_info's `samples`, `begin` and
+       `end` are 0. */
     OPENPLA_LOG_STREAM = 1,
 };
 
