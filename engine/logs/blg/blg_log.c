@@ -155,8 +155,8 @@ static bool is_whole(const uint8_t *buffer)
     return used != 0 && offset == used;
 }
 
-/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. A file can be such a
-   log in two cases: the file ends inside the first buffer, or the file consists of the complete first buffer (and
+/* Returns in *begun whether a file without a catalog can be a log whose creation was interrupted. The file of an
+   interrupted creation can end inside the first buffer. Or the file consists of the complete first buffer (and
    therefore has a readable header), at most one more buffer, and zeros. */
 static HRESULT was_just_begun(const char *path, bool has_header, bool *begun)
 {

@@ -103,7 +103,7 @@ static void format_time(int64_t utc, char out[TIME_ROOM])
 }
 
 /* If an event has no time, append_to sets the time when it writes the line. A time that is set before the wait for
-   other writers would be wrong: the line of the process that waited would be later in the file but could have the older
+   other writers would be wrong: the line of a process that waits is later in the file, but could then have the older
    time. */
 struct journal_line {
     char *text; /* begins with the time, TIME_BYTES long */

@@ -173,9 +173,9 @@ static HRESULT om_add_column(struct om_log *log, const struct log_counter *count
     return hr;
 }
 
-/* Returns a hash of the counter's instance. All counters of an instance have the same hash, with one exception: merged
-   logs can contain both raw and computed values of an instance, and the raw and the computed counters have different
-   hashes. */
+/* Returns a hash of the counter's instance. All counters of an instance have the same hash, with one exception: if
+   merged logs contain both raw and computed values of an instance, the raw counters have one hash and the computed
+   counters another. */
 static uint64_t om_hash_instance(const struct log_counter *c)
 {
     struct log_counter instance = *c;
