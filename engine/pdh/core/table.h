@@ -67,8 +67,8 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
                    uint64_t key);
 
 /* Declares that this host OS can report the columns (bits) for instances of this type. Counters that need only these
-   columns then exist even while no instance has a value, for example if the only drive is a container's drive without a
-   block device, or the only adapter has no speed. Without this call (decision 128), a counter exists only if an
+   columns then exist even while no instance has a value. For example, the only drive may be a container's drive without
+   a block device, or the only adapter may have no speed. Without this call (decision 128), a counter exists only if an
    instance has a value or if there are no instances. */
 void table_know_columns(struct table_state *t, uint64_t columns);
 

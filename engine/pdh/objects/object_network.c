@@ -169,8 +169,8 @@ const struct counter_object_type pdh_network_interface = {
 /* ---- Per Processor Network Interface Card Activity ---- */
 
 /* The folder /sys/class/net/CARD/device/msi_irqs lists the numbers of a card's interrupts. For virtio, and for drivers
-   of older buses, the kernel does not list these numbers: the card's interrupts are then the interrupts whose names
-   begin with the name of the card or of the virtio device. */
+   of older buses, the kernel does not list these numbers. The interrupts of such a card are those whose names begin
+   with the name of the card or of the virtio device. */
 
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \

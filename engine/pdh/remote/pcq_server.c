@@ -62,8 +62,8 @@
 #define SUBTYPE_PRECISION 0x00070000 /* PERF_COUNTER_PRECISION */
 #define TIMER(type)       ((type)&0x00300000)
 #define SIZE(type)        ((type)&0x00000300)
-/* An id that is generated from a name is greater than all name indexes of Windows, and does not use the bits in which
-   pcq_id stores the part. */
+/* An id that is generated from a name is greater than all name indexes of Windows. The id does not use the bits in
+   which pcq_id stores the part. */
 #define ID_OF_NAME        0x01000000u
 
 void pcq_guid(const struct counter_object_type *p, GUID *out)
