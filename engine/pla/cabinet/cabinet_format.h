@@ -77,8 +77,8 @@ char *cabinet_name_copy(const char *name);
 char *cabinet_name_shown(const char *name);
 
 /* Searches for conflicts between names. S_OK: no conflict. S_FALSE: *first and *second are the indexes of two names in
-   conflict. Either they are equal regardless of case, or the second is a file that the first uses as a folder.
-   E_OUTOFMEMORY. */
+   conflict. Either the two names are equal regardless of case, or the first name is a path that has the second name as
+   one of its folders. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
 /* ---- a validated cabinet: its contents, and how to visit all its bytes in order ---- */

@@ -104,7 +104,7 @@ static int name_against(const void *key, const void *element)
     return order ? order : fold[name->length] ? -1 : 0;
 }
 
-/* Returns the entry whose name the path `fold` uses as a folder; NULL: none. */
+/* Returns an entry whose name is one of the folders in the path `fold`; NULL: no entry has such a name. */
 static const struct folded *folder_in_way(const struct folded *all, size_t count, const char *fold)
 {
     const struct folded *found = NULL;

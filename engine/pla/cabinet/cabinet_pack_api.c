@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs with Windows' cabinet.dll (FCI). This file opens all files itself. FCI gets numbers instead of names, so it
-   cannot open a file by its path. */
+/* Packs with Windows' cabinet.dll (FCI). The callbacks here open all files. FCI gets numbers instead of file names, so
+   FCI cannot open a file by its path. */
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet/cabinet_format.h"
 

@@ -18,7 +18,7 @@ struct visit {
     size_t entry;  /* the current entry if `begun`, otherwise the next one */
     bool begun;
     struct mszip mszip;
-    size_t history;                          /* the current block may refer to this many bytes before it */
+    size_t history;                          /* bytes before the current block to which the block may refer */
     uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* the previous block ends in the middle, where the current one begins */
     uint8_t packed[CABINET_PACKED_MAX];
 };
