@@ -11,7 +11,7 @@
 
 /* All zero: Windows' rule, an alert at each sample whose value is beyond the threshold. */
 struct alert_rules {
-    bool on_crossing;  /* after an alert, no further one until the value has returned */
+    bool on_crossing;  /* no further alert is reported until the value has returned */
     uint32_t samples;  /* consecutive samples beyond the threshold that an alert requires; 0 means 1 */
     double hysteresis; /* how far back across the threshold a value must move to count as returned */
     bool relative;     /* `hysteresis` is a percentage of the threshold */
@@ -53,7 +53,7 @@ struct alert_found {
 };
 struct alert_listener {
     void *user;
-    /* The threshold's path matches no counter. Not called again while it still matches none. */
+    /* The threshold's path matches no counter. Called only once until the path matches a counter. */
     void (*missing)(void *user, HRESULT reason, const char *path, const char *text);
     void (*appeared)(void *user, const char *path); /* a missing counter now exists */
     void (*found)(void *user, const struct alert_found *what);

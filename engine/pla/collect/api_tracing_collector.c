@@ -31,7 +31,7 @@ struct api_tracing {
         uint64_t processes, calls; /* counted under earlier settings of the run */
         uint64_t lost;             /* events lost in earlier segments of the run */
     } earlier;
-    bool attach; /* this and the next two come from collect_context */
+    bool attach; /* `attach`, `user` and `note` come from collect_context */
     void *user;
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
 };
@@ -66,8 +66,8 @@ static HRESULT read_program(void *user, uint64_t offset, void *to, size_t size)
     return FAILED(hr) ? hr : got == size ? S_OK : E_FAIL;
 }
 
-/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): it is
-   something else; the message says what the file is. */
+/* Checks that the file is a program that can be traced. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT): the file is something
+   else; the message says what the file is. */
 static HRESULT check_format(const char *program)
 {
     struct file *f;

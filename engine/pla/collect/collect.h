@@ -48,8 +48,9 @@ struct collect_context {
        collector. */
     void (*made)(const char *base, const char *folder, const char *path);
     /* The completed collector of the previous segment; NULL: none. The new collector takes over its counters, so that
-       rates continue, or its session, so that no event is lost. For kinds that follow changed definitions (kind.h), the
-       previous collector may have another definition and be active. The run closes it afterwards. */
+       rates continue, or its session, so that no event is lost. Some kinds of collector can change to another
+       definition while they are active (kind.h). For these kinds, `previous` may have another definition and still be
+       active. The run closes `previous` afterwards. */
     struct collector *previous;
     /* A text log has columns only for the instances that its wildcards matched when it was created. When new instances
        appear, the collector requests a new segment, but not within this many seconds after the collector was opened. 0:
@@ -64,11 +65,12 @@ struct collect_context {
 
 /* What a collector of this kind writes. */
 enum collector_output { WRITES_NOTHING, WRITES_FILE, WRITES_FILES };
-/* When a collector is complete (MS-PLA 3.2.4.1, StopOnCompletion). */
+/* The event that makes a collector complete (MS-PLA 3.2.4.1, StopOnCompletion). */
 enum collector_end {
-    ENDS_WITH_RUN, /* alerts, API traces: complete immediately */
-    ENDS_AT_LIMIT, /* counters, traces: when the first segment reaches a limit; without a limit, immediately */
-    ENDS_BY_ITSELF /* configuration, and an alert with a single sample: when everything is collected */
+    ENDS_WITH_RUN, /* an alert or API trace is complete immediately */
+    ENDS_AT_LIMIT, /* counters and traces are complete when the first segment reaches a limit; without a limit,
+                      immediately */
+    ENDS_BY_ITSELF /* a configuration, or an alert with a single sample, is complete when everything is collected */
 };
 /* The state of a collector: the most urgent one that applies. */
 enum collector_standing {
@@ -81,7 +83,7 @@ enum collector_standing {
 /* Statistics of a collector since it was opened; values that do not apply to its kind are 0. */
 struct collector_figures {
     uint64_t samples;      /* samples written */
-    uint64_t events_lost;  /* this and the next four: MS-PLA 3.2.4.9 */
+    uint64_t events_lost;  /* from here to free_buffers: MS-PLA 3.2.4.9 */
     uint64_t buffers_lost; /* BuffersLost */
     uint64_t real_time_buffers_lost;
     uint64_t buffers_written;
@@ -143,8 +145,8 @@ HRESULT collector_update(struct collector *c, struct object *model);
 /* Returns whether the model can be opened while this collector is active, either with this collector as its `previous`
    or beside it. */
 bool collector_follows(const struct collector *c, struct object *model);
-/* Returns whether this collector can be the `previous` of the model although the definitions differ: both are of the
-   same kind, and the kind supports that. */
+/* Returns whether a collector for the model can be opened with this collector as its `previous` although the two
+   definitions differ. Both must be of the same kind, and the kind must support changed definitions (kind.h). */
 bool collector_hands_over(const struct collector *c, struct object *model);
 /* Returns whether the collector takes over an active `previous` when it is opened. Open such collectors last. */
 bool collector_takes_over(struct object *collector);

@@ -232,8 +232,8 @@ static HRESULT configuration_collector_open(struct object *object, const struct 
         memory_free(base);
         return error_restore(&why);
     }
-    /* The thread is started by the first poll. By then all collectors of the set have created their files, so no copied
-       file can take their names. */
+    /* The thread is started by the first poll. By then all collectors of the set have created their output files, so no
+       copied file can take the name of an output file. */
     context->wake(context->user);
     *out = &c->collector;
     return S_OK;

@@ -234,8 +234,8 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     return hr;
 }
 
-/* Returns whether the entry is Wow6432Node in the 32-bit view. If that view contains this key, it is only another name
-   for its parent. */
+/* Returns whether the entry is the key Wow6432Node in the 32-bit view. In that view, Wow6432Node is only another name
+   for its parent key. */
 static bool leads_back(const struct walk *w)
 {
     static const char name[] = "Wow6432Node";

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* Counters that appear after the log was created. They cause a new segment, whose log has columns for them. */
+/* Counters that appear after the log was created. When such counters appear, the collector requests a new segment,
+   whose log has columns for these counters. */
 struct late_counters {
     struct counter_watch *watch; /* NULL: not watched */
     uint64_t from;               /* no check before this time, clock_monotonic_ms */
@@ -113,9 +114,9 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                              paths->count, refusals.first.text);
 }
 
-/* Returns whether the next segment continues the log: only for a database without a size limit. Then, if the
-   database is unavailable, the samples that wait for it are not lost when a segment ends, and no segment has to
-   wait. */
+/* Returns whether the next segment continues the log. Only a log in a database without a size limit is continued. If
+   such a database is unavailable, no segment has to wait, and the samples that wait for the database are not lost when
+   a segment ends. */
 static bool log_goes_on(const struct counter_collector *cc)
 {
     return !cc->format->is_file && !cc->options.max_bytes && cc->log;

@@ -23,8 +23,8 @@ struct collector_kind {
     HRESULT (*flush)(struct collector *c);    /* NULL: nothing is buffered */
     HRESULT (*complete)(struct collector *c); /* NULL: close does everything */
     HRESULT (*close)(struct collector *c);
-    /* Like the functions of the same names in collect.h. A kind follows changed definitions if it has both `update` and
-       `follows`. */
+    /* Like the functions of the same names in collect.h. A kind that has both `update` and `follows` supports changed
+       definitions: its collectors can continue under another definition. */
     HRESULT (*update)(struct collector *c, struct object *model);     /* NULL: S_FALSE */
     bool (*follows)(const struct collector *c, struct object *model); /* NULL: yes */
     bool (*hand_back)(struct collector *c);                           /* NULL: nothing to hand back */

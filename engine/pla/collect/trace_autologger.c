@@ -36,8 +36,8 @@ static HRESULT file_of(const struct autologger *a, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* FilterData can contain only one filter. Returns its index: preferably a filter whose type the event provider defines;
-   filter_count: there is no suitable filter. */
+/* FilterData can contain only one filter. Returns the index of that filter, preferably of one whose type the event
+   provider defines. filter_count: there is no suitable filter. */
 static uint32_t shown_filter(const struct autologger_provider *p)
 {
     uint32_t found = p->filter_count;

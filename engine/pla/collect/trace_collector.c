@@ -280,8 +280,8 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
     return S_OK;
 }
 
-/* Continues the session of the previous segment, or starts one. Only one session can have a name, so a previous session
-   that cannot continue is stopped first. */
+/* Continues the session of the previous segment, or starts one. Two sessions cannot have the same name, so a previous
+   session that cannot continue is stopped first. */
 static HRESULT begin_session(struct trace_collector *tc, const struct collect_context *context)
 {
     struct trace_collector *before = (struct trace_collector *)context->previous;

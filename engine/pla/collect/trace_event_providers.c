@@ -291,7 +291,8 @@ HRESULT trace_providers_list_of_process(struct object *collection, uint32_t proc
     return hr;
 }
 
-/* Returns the event provider's GUID. E_INVALIDARG: it has none; the host OS identifies event providers only by GUID. */
+/* Returns the event provider's GUID. E_INVALIDARG: the event provider has no Guid. The host OS identifies event
+   providers only by GUID. */
 static HRESULT guid_of(struct object *provider, const char *method, GUID *out)
 {
     static const GUID none;

@@ -225,8 +225,8 @@ bool trace_plan_writes_file(const struct object *collector)
     return (((const struct trace_data_collector *)collector)->StreamMode & TRACE_STREAM_FILE) != 0;
 }
 
-/* Returns the modes of the session's file. MS-PLA 2.2.2.11 ignores the properties for these modes if there is no
-   file. */
+/* Returns the mode bits for the session's file. If the session has no file, the properties for these bits are ignored
+   (MS-PLA 2.2.2.11). */
 static uint32_t file_modes(const struct trace_data_collector *c, const struct trace_output *output)
 {
     const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
@@ -384,7 +384,8 @@ static const char *name_of(const GUID *guid, const struct event_providers *known
     return kernel ? kernel->name : NULL;
 }
 
-/* Adds an event provider with its registered name. If it has none, its GUID is the name (behaviour 10). */
+/* Adds an event provider with its registered name. If no name is registered, the GUID is used as the name (behaviour
+   10). */
 static HRESULT add_provider(struct object *providers, const struct trace_enable *e, const struct event_providers *known,
                             struct object **out)
 {
@@ -472,8 +473,8 @@ static HRESULT fill_masks(struct object *map, const uint32_t masks[GROUP_MASKS])
     return hr;
 }
 
-/* Writes the kernel flags. The plan of an autologger has none, so the set's kernel provider keeps the committed
-   flags. */
+/* Writes the kernel flags. The plan of an autologger has no kernel flags, so the set's kernel provider keeps the
+   committed flags. */
 static HRESULT fill_kernel(struct object *provider, const struct trace_plan *plan)
 {
     return plan->kernel ? fill_masks(((struct trace_data_provider *)provider)->KeywordsAny, plan->masks) : S_OK;
@@ -532,7 +533,8 @@ static uint32_t stream_of(const struct trace_plan *plan)
 
 static void fill_modes(struct trace_data_collector *c, const struct trace_plan *plan)
 {
-    uint32_t own = TRACE_MODE_SEQUENTIAL; /* bits not in ExtendedModes; this one is the default mode of a file */
+    /* The bits that are not in ExtendedModes. TRACE_MODE_SEQUENTIAL is one of them: the default mode of a file. */
+    uint32_t own = TRACE_MODE_SEQUENTIAL;
 #define TRACE_PLAN_MODE(property, bits) own |= TRACE_PLAN_OF_##property;
 #include "engine/pla/collect/trace_plan_modes.def"
     c->LogAppend = (plan->mode & TRACE_PLAN_OF_LogAppend) != 0;

@@ -18,7 +18,7 @@ enum {
     FILE_UNITS = 4097,
     SESSIONS = 64,        /* initial size of the list; a system may allow more sessions */
     PROVIDERS_MS = 5000,  /* total time to wait for event providers, per call */
-    LIST_ATTEMPTS = 8,    /* attempts to read a list that grows */
+    LIST_ATTEMPTS = 8,    /* a list that grows while it is read is read at most this many times */
     LOGGER_MASK = 0xFFFF, /* bits of a handle that contain the session number */
 };
 
@@ -135,8 +135,8 @@ static HRESULT read_block(const struct block *b, struct trace_session *out)
 
 /* ---- event providers ---- */
 
-/* Returns whether this is the kernel's event provider. Flags of the session enable its events (set_masks,
-   fill_block). */
+/* Returns whether `e` is a kernel provider. The events of a kernel provider are enabled by flags of the session
+   (set_masks, fill_block). */
 static bool is_kernel(const struct trace_enable *e)
 {
     return kernel_provider_find(&e->guid) != NULL;

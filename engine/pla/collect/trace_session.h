@@ -78,14 +78,15 @@ HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enabl
 
 /* ---- sessions ---- */
 
-/* Failures are ETW's codes as HRESULTs; messages name the session. If an event provider or a file is the reason, they
-   name it, too. */
+/* Failures are ETW's codes as HRESULTs. The messages name the session, and also the event provider or the file that is
+   the reason for a failure. */
 
 /* Identifies a session. */
 struct trace_target {
     const char *name; /* also used in messages */
-    uint64_t handle;  /* 0: identify by name; otherwise this session only, not a later session of that name */
-    bool is_private;  /* the session's LogFileMode has TRACE_MODE_PRIVATE_LOGGER */
+    /* 0: `name` alone identifies the session. Otherwise a later session with the same name is not the target. */
+    uint64_t handle;
+    bool is_private; /* the session's LogFileMode has TRACE_MODE_PRIVATE_LOGGER */
 };
 /* A running session. */
 struct trace_session {
@@ -150,8 +151,9 @@ HRESULT trace_fill(struct object *set, const struct trace_plan *plan, bool filte
 /* Creates the plan of the session that the autologger starts, with its enabled event providers. Fails only with
    E_OUTOFMEMORY. */
 HRESULT trace_plan_from_autologger(const struct autologger *a, struct trace_plan *out);
-/* Writes the plan to `a`, which is empty or was read from the registry. Keeps values that a plan does not have, and
-   disabled event providers. Generates a Guid if neither the plan nor `a` has one. Discard `a` after a failure. */
+/* Writes the plan to `a`, which is empty or was read from the registry. Keeps the values in `a` that a plan cannot
+   contain, and the event providers in `a` that are disabled. Generates a Guid if neither the plan nor `a` has one.
+   Discard `a` after a failure. */
 HRESULT trace_plan_to_autologger(const struct trace_plan *plan, struct autologger *a);
 
 #endif
