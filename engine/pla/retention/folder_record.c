@@ -288,7 +288,7 @@ static HRESULT put_last(struct texts *lines, void *user)
     return texts_add_owned(lines, line);
 }
 
-/* Finds the record of a shared folder. S_FALSE: the folder does not belong to the set. Failure with *known set: the
+/* Finds the record of a shared folder. S_FALSE: the folder does not belong to the set. A failure with *known true: the
    folder has a record, but its mark cannot be read. */
 static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record,
                            bool *known)
@@ -365,7 +365,7 @@ void folder_give_back(const char *space, const char *set, const char *root, cons
 #define CUT        "\x18"      /* the control character CAN; never occurs in a name */
 #define LIST_MOST  (16u << 20) /* maximum size of the list in bytes; further files are not registered */
 #define WAIT_MS    2000        /* time to wait for another process that is adding a name */
-#define HELD_S     60          /* after a wait that failed, seconds without further waits for the same mark */
+#define HELD_S     60          /* after a failed wait, no call waits for the same mark for this many seconds */
 
 static int file_name_compare(const void *a, const void *b)
 {

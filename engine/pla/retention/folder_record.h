@@ -32,12 +32,13 @@ bool run_files_have(const struct run_files *r, const char *name);
 bool run_files_below(const struct run_files *r, const char *folder); /* whether a listed file is in that folder */
 
 /* Call before a run creates the file `path`. The file is in the run's folder or in a subfolder of it; `folder` is the
-   run's folder, below `root`. Adds the name to the folder's mark. Never uses the mark of an outer folder, because that
-   mark belongs to another run, which would delete the file. `parts`: the name stands for several numbered files.
-   S_FALSE: nothing was added, because the folder has no mark, because `path` exists and is therefore not the run's
-   file, or because the list cannot represent a character of the name. HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the
-   list is full. If another process has the mark open, waits up to two seconds. If that is not enough, further calls
-   do not wait for that mark for a minute, so that a thousand copies do not wait each time. */
+   run's folder, below `root`. Adds the file's name to the list in the folder's mark file. Never uses the mark of an
+   outer folder, because that mark belongs to another run, which would delete the file. `parts`: the name stands for
+   several numbered files. S_FALSE: nothing was added, because the folder has no mark, because `path` exists and is
+   therefore not the run's file, or because the list cannot represent a character of the name.
+   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the list is full. If another process has the mark open, waits up to two
+   seconds. If that is not enough, further calls do not wait for that mark for a minute, so that a thousand copies do
+   not wait each time. */
 HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts);
 
 /* ---- records of folders ---- */

@@ -466,8 +466,8 @@ static HRESULT find_destination(struct sending *s, const char *path)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-/* Creates the temporary file. If an interrupted copy left one, deletes it instead of overwriting it, because other
-   users of the share could have replaced it with a link. */
+/* Creates the temporary file. If an interrupted copy left a file of that name, deletes the file instead of overwriting
+   it: other users of the share could have replaced the file with a link. */
 static HRESULT copy_create_file(const char *path, struct file **out)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);

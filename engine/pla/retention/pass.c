@@ -66,7 +66,7 @@ struct doing {
     const struct retention_plan *plan;
     HRESULT *results;                   /* results of the steps */
     const struct folder_record **gone;  /* records of folders that were removed */
-    const struct folder_record **going; /* records of folders whose deletion starts */
+    const struct folder_record **going; /* records of the folders that this pass will delete */
     size_t gone_count, going_count;
     struct folder_kept kept; /* set by the current step */
     uint64_t unreachable;    /* a destination that failed in this pass; not tried again, because each attempt waits */

@@ -16,7 +16,7 @@
 #define MB(n)         ((uint64_t)(n) << 20)
 
 struct planning {
-    struct retained_folder *folders; /* a copy, in the state after the steps so far */
+    struct retained_folder *folders; /* a copy of the folders, with the effects of the steps planned so far */
     bool *gone;
     size_t count;
     const struct retention_policy *policy;
@@ -71,7 +71,7 @@ struct folder_plan {
 static HRESULT plan_pack_folder(struct planning *p, struct retention_step step, size_t *packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
-    if (f->packed || !f->data_files) /* never pack only a report: its cabinet could replace one with data */
+    if (f->packed || !f->data_files) /* never pack reports alone: the new cabinet could replace a cabinet with data */
         return S_OK;
     step.what = RETENTION_CREATE_CABINET;
     step.bytes = f->data_bytes + f->report_bytes;

@@ -175,7 +175,7 @@ struct folder_work {
    PLA_E_CABAPI_FAILURE, also if a file that no run created has the cabinet's name. */
 HRESULT folder_pack(const struct folder_work *w);
 /* Deletes the data files of runs, and subfolders that become empty. `packed`: first checks that the cabinet contains
-   the current state of each file; otherwise deletes nothing and returns PLA_E_CABAPI_FAILURE. If a file cannot be
+   the current state of each file; if it does not, deletes nothing and returns PLA_E_CABAPI_FAILURE. If a file cannot be
    deleted, for example because it is in use, deletes the other files and returns the first failure. */
 HRESULT folder_delete_data(const struct folder_work *w, bool packed);
 HRESULT folder_delete_cabinet(const struct folder_work *w);
