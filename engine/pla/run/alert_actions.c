@@ -61,7 +61,7 @@ static const char *word(const struct order *o, enum word which)
     return o->words.items[which];
 }
 
-/* Releases a reference; frees the actions if it was the last one. Call it under the lock; it releases the lock. */
+/* Releases a reference; the last release frees the actions. Call it under the lock; it releases the lock. */
 static void actions_unref(struct alert_actions *a)
 {
     assert(a->holders);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A member of a segment is one open collector. This header contains its sample times, the actions of its alerts, and
-   the resources that it leaves behind if the host process is killed. */
+/* A member of a segment is one open collector. This header declares the sample times of members, the actions of alerts,
+   and the list of the resources that remain if the host process is killed. */
 #ifndef OPENPLA_MEMBER_H
 #define OPENPLA_MEMBER_H
 
@@ -102,9 +102,9 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out);
 
 /* ---- resources that outlive a killed host process ---- */
 
-/* These resources are trace sessions of collectors, and unfinished reports. Before the host process creates one, it
-   writes a line about it to a file beside the set's definition. After the host process has died, the supervisor or the
-   set's next host process releases the resources. */
+/* These resources are trace sessions of collectors, and unfinished reports. Before the host process creates such a
+   resource, it writes a line about the resource to a file beside the set's definition. After the host process has died,
+   the supervisor or the set's next host process releases the resources. */
 
 /* Adds the line to the file, unless the file already contains it. */
 HRESULT held_add(struct run_set *r, const char *line);
@@ -135,7 +135,8 @@ struct member {
     struct alert_settings alert; /* settings of an alert collector */
     struct tick_grid grid;       /* grid of its samples */
 };
-/* Determines the member's file in `folder`. `follows` and errors are those of output_file. */
+/* Determines the member's file in `folder`. `follows` has the same meaning as in output_file. Fails as output_file
+   does. */
 HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows);
 /* Opens the collector with that file, which must be below `root`. `previous`: the member of the previous segment, whose
    counters and grid continue; NULL: none. Fails as collector_open does. */

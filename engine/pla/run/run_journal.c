@@ -44,7 +44,7 @@ static const struct journal_row {
     const char *message;
     struct {
         enum fact fact;
-        const char *name; /* NULL: the name in fact_names */
+        const char *name; /* NULL: the event uses the name in fact_names */
     } fields[FIELDS_MAX + 1];
 } rows[] = {
     {JOURNAL_SET_CREATED, JOURNAL_INFORMATION, "The set was created", {{FACT_NAME, NULL}, {FACT_USER, NULL}}},

@@ -17,8 +17,8 @@
      run_wait               waits for the next tick, limit, segment or poll, or for a signal of the section
 
    Ticks. Each member has a grid (struct tick_grid): start + n * interval, on one monotonic clock. A late sample does
-   not shift the following ones; ticks that passed before it are counted as lost. When a limit is reached, the samples
-   that were due before it are taken first, so every tick is either sampled or counted.
+   not shift the following samples; the ticks that passed before the late sample are counted as lost. When a limit is
+   reached, the samples that were due before it are taken first, so every tick is either sampled or counted.
 
    Segments. A limit sets r->roll. The new segment is opened OPEN_AHEAD_MS before the next tick, so that opening files
    does not delay the sample. If no member takes samples, or a member cannot wait, it is opened immediately.
@@ -29,11 +29,11 @@
       segment n     open ........ complete -> close -> queue: data manager, task
       segment n+1          open (serial number, folder, files, record)  ........
 
-   A new definition (Commit with plaUpdateRunningInstance). If all collectors can be changed in place, they are.
-   Otherwise a new segment is opened with the new definition. The old segment is closed first only if both would write
-   the same file, or if a collector must end before its successor starts; if the new segment then cannot be opened, a
-   segment with the old definition is opened again. In all other cases, if the new segment cannot be opened, the old one
-   continues.
+   A new definition (Commit with plaUpdateRunningInstance). If all collectors can be changed in place, the loop changes
+   them in place. Otherwise a new segment is opened with the new definition. The old segment is closed first only if
+   both would write the same file, or if a collector must end before its successor starts; if the new segment then
+   cannot be opened, a segment with the old definition is opened again. In all other cases, if the new segment cannot be
+   opened, the old one continues.
 
    Phases. run_move takes a step of the state machine in run_state.c. r->state is private to this thread; run_publish,
    which run_move also calls, makes it visible. Other threads reach the loop in three ways: run_section_wake, the atomic
@@ -502,8 +502,8 @@ static void sample_due_members(struct run *r, int64_t now)
     }
 }
 
-/* Returns whether the next segment must be opened immediately, because a member takes no samples and therefore cannot
-   wait for the next sample of the others. A member that ends on its own can wait. */
+/* Returns whether the next segment must be opened immediately. This is so if a member takes no samples: such a member
+   cannot wait for the next sample of other members. A member that ends on its own can wait. */
 static bool rolls_at_once(const struct run *r)
 {
     bool at_once = false;
@@ -518,7 +518,7 @@ static bool rolls_at_once(const struct run *r)
 /* Polls the members that have called `wake`, and those whose poll time has come. */
 static void poll_woken_members(struct run *r)
 {
-    bool at_once = false; /* set for a member without samples, which cannot wait for the next sample of the others */
+    bool at_once = false; /* true if a member takes no samples: it cannot wait for the next sample of other members */
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
         struct member *m = &r->segment.members[i];
         bool due = tick_clock() >= member_next_look(m);

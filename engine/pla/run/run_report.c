@@ -63,7 +63,7 @@ static HRESULT note_faults(const struct run_report *what, const char *report, co
     return hr;
 }
 
-/* Returns whether the name is allowed for a log of the rules. Other names could overwrite a file of the run. */
+/* Returns whether the rules may write a log with this name. Other names could overwrite a file of the run. */
 static bool is_log_name(const char *name)
 {
     return !path_names_fault(name) && !strpbrk(name, "/\\") &&
@@ -120,7 +120,7 @@ static HRESULT rules_apply_job(const struct run_report *what, const struct rules
 }
 
 /* Applies the rules to the report, a file below RootPath. Writes findings and faults as events 3000 to 3002, and also
-   adds faults to `notes`. Writes a log of the rules beside the report if they request one. Calls `stop` often to check
+   adds faults to `notes`. If the rules request a log, writes the log beside the report. Calls `stop` often to check
    whether to stop; NULL: never. S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: no rule could run; the
    report is unchanged. */
 static HRESULT run_rules_apply(const struct run_report *what, const char *report, bool (*stop)(void *context),

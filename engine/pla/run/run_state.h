@@ -17,8 +17,8 @@
 struct publications {
     atomic_uint_least64_t begun, done;
 };
-/* A published state, copied in atomic words. It has two buffers and two counters. The writer fills the buffer that is
-   not current, so readers never wait for a writer that was suspended or killed. */
+/* A published state with two buffers and two counters. Each word of a buffer is read and written atomically. The writer
+   fills the buffer that is not current, so readers never wait for a writer that was suspended or killed. */
 #define RUN_STATE_WORDS ((sizeof(struct run_state) + 7) / 8)
 struct state_cell {
     struct publications count;
@@ -31,8 +31,8 @@ void state_publish(struct state_cell *cell, const struct run_state *state);
 bool state_read(struct state_cell *cell, struct run_state *state);
 
 struct run_section;
-/* Creates the section; for the process that holds the run lock. The section's name cannot be guessed; it is registered
-   in the store (store_save_host) until the section is closed. */
+/* Creates the section. Only the process that holds the run lock may call this. The section's name cannot be guessed; it
+   is registered in the store (store_save_host) until the section is closed. */
 HRESULT run_section_create(const char *space, const char *name, struct run_section **out);
 /* Opens the section in another process. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the set has no host process
    (run_host_find). All later calls with the section refer to this host process. */
@@ -138,7 +138,8 @@ void start_report_opening(struct start_report *r, const char *collector);
 void start_report_send(struct start_report **r, HRESULT hr);
 /* Starter: waits for the result of the host process, and returns it with its error text. `accepted`: returns S_OK as
    soon as the host process has locked the set. OPENPLA_E_HOST_DIED: the host process exited without a report. After
-   timeout_ms: PLA_E_DC_START_WAIT_TIMEOUT if it is opening a collector, else PLA_E_DCS_START_WAIT_TIMEOUT. */
+   timeout_ms: PLA_E_DC_START_WAIT_TIMEOUT if the host process is opening a collector, else
+   PLA_E_DCS_START_WAIT_TIMEOUT. */
 HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms);
 
 /* ---- diagnostics: dropped counters, lost samples, and the reason for the end of the run ---- */
@@ -157,7 +158,7 @@ struct diagnostics {
 };
 /* Adds a note, with `reason` if that is a failure. True: the note is new. */
 bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
-/* Counts a sample that failed with hr and error_text(hr). True: it is the first one with this reason. */
+/* Counts a sample that failed with hr and error_text(hr). True: the previous failure, if any, had another reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
 /* Call this when an event reports `count` lost samples. */
 void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t now_ms);
@@ -188,7 +189,7 @@ struct run_set {
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out);
 void run_set_free(struct run_set *r);
 
-/* Completes the record of a set that has never run: its next serial number is the set's SerialNumber. */
+/* If the set has never run, completes its record: the set's SerialNumber becomes the record's next serial number. */
 void run_set_know_record(const struct run_set *r, struct run_record *record);
 /* Writes the result, the message, and whether the run is active. The rest of the run record is unchanged. */
 HRESULT run_set_record(const struct run_set *r, HRESULT result, const char *message, bool running);

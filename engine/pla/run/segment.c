@@ -139,7 +139,7 @@ static HRESULT undo_entry(struct run_record *record, const void *user)
     run_set_know_record(e->set, record);
     if (record->serial_number == e->serial_number + 1)
         record->serial_number = e->serial_number;
-    if (!e->before.latest_location) /* not the first segment: the run continues with the previous one */
+    if (!e->before.latest_location) /* a later segment: the run continues with the segment before it */
         return S_OK;
     record->running = false;
     record->last_result = e->before.last_result;
@@ -192,8 +192,8 @@ static HRESULT record_segment(struct run_set *r, struct entry *e)
 /* ---- the segment ---- */
 
 /* Returns the member that `m` continues; NULL: none. If the definition is the same, this is the member at the same
-   index, whose collector is completed. If it differs, this is the member with the same name, if its kind can hand over
-   an active collector. */
+   index, whose collector is completed. If the definition differs, this is the member with the same name, provided that
+   its kind of collector can be handed over while it is active. */
 static struct member *find_previous(const struct segment *previous, const struct member *m, size_t place)
 {
     if (!previous)

@@ -22,12 +22,13 @@ struct segment {
    sample. For the first segment of a run, the record is complete in one write before any collector is opened. On
    failure removes the files and the folder that it has created, and releases the serial number. Exception: an active
    collector of `previous` whose session was taken over continues with the new file; that file and its folder remain.
-   `follows`: the segment continues a run. Fails as output_check_root, output_file and collector_open do, and with
-   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (a file exists) and E_ACCESSDENIED.
+   `follows`: the segment continues a run. Fails as output_check_root, output_file and collector_open do. Also fails
+   with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if a file already exists, and with E_ACCESSDENIED.
 
-   `previous`: the previous segment, or NULL. If it has the same definition, it must have been completed; its rates and
-   grids continue, and the caller must close it in any case. If it has another definition, its collectors may be active,
-   and they continue if the new segment cannot be opened. Without `previous`, the grids are zero, so no tick is due. */
+   `previous`: the previous segment, or NULL. If `previous` has the same definition, the caller must have completed
+   `previous` and must close it in any case; the rates and grids of `previous` continue. If `previous` has another
+   definition, its collectors may be active; these collectors continue if the new segment cannot be opened. Without
+   `previous`, the grids are zero, so no tick is due. */
 HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, struct segment *out);
 /* Completes the files. The collectors keep everything that the next segment needs. Adds failures to the run's
    diagnostics. */

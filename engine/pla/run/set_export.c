@@ -32,7 +32,7 @@ struct set_export {
     unsigned holders; /* references: the run's, and the thread's */
     bool ending, ended;
     struct texts notes;
-    size_t taken; /* number of notes that the run has taken */
+    size_t taken; /* number of `notes` that are already in the run's diagnostics */
     void (*wake)(void *user);
     void *user;
     struct thread *thread;
@@ -59,7 +59,7 @@ static void export_free(struct set_export *x)
     memory_free(x);
 }
 
-/* Releases a reference; frees the export if it was the last one. Call it under the lock; it releases the lock. */
+/* Releases a reference; the last release frees the export. Call it under the lock; it releases the lock. */
 static void export_unref(struct set_export *x)
 {
     const bool last = --x->holders == 0;

@@ -27,8 +27,8 @@
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 
-/* Returns whether the record says that the run is active, so that it would look interrupted after the host process
-   exits. */
+/* Returns whether the record says that the run is active. In that case, the run would look interrupted after the host
+   process exits. */
 static bool record_says_running(const struct run *r)
 {
     struct run_record record;
