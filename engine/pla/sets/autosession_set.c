@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SPACE   "Autosession"
-#define LOCK_MS 10000 /* the same as in the store */
+#define LOCK_MS 10000 /* the same time as LOCK_PATIENCE in engine/pla/store/set_file.c */
 
 static HRESULT not_there(const char *name)
 {
@@ -35,7 +35,7 @@ static HRESULT path_of(const char *name, char **out)
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Serializes readers and writers of keys, with a lock in the store's folder like that of stored sets. S_FALSE for a
+/* Serializes readers and writers of keys with a lock file in the store's folder, as for stored sets. S_FALSE for a
    reader: the folder does not exist or belongs to another account, so no process has written keys. */
 static HRESULT lock_keys(bool to_change, struct file_lock **out)
 {
@@ -220,8 +220,9 @@ static HRESULT check_mode(const struct trace_plan *plan)
     return S_OK;
 }
 
-/* Under Wine, autologgers start when the first process uses tracing. Starts them now, unless that has already happened,
-   so that the autologger that is about to be added starts only the next time. */
+/* Under Wine, autologgers start when the first process uses tracing. Uses tracing before an autologger is added: the
+   autologgers that already exist start now, unless they have started before. The autologger that is about to be added
+   therefore starts only the next time. */
 static void begin_others(const char *name)
 {
     struct trace_session s;

@@ -96,7 +96,7 @@ static bool latest_file_put(struct object *o)
     return any;
 }
 
-/* Copies the LatestOutputLocations set by clients into the record's list. */
+/* Copies to the record's list each LatestOutputLocation that a client has set. */
 static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
 {
     struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
@@ -119,8 +119,8 @@ static HRESULT put_latest_files(struct object *o, struct run_record *record, boo
     return hr;
 }
 
-/* Puts the values that a client set into the record. S_FALSE, nothing to save: the values are those of the record, for
-   example because the client committed XML that it had read from the set. */
+/* Copies to the record the values that a client has set. S_FALSE: there is nothing to save, because the record already
+   has these values, for example because the client committed XML that it had read from the set. */
 static HRESULT put_state(struct run_record *record, const void *user)
 {
     const struct put_state *put = user;
@@ -305,7 +305,8 @@ static HRESULT check_running_session(const struct caller *caller, enum set_acces
     return S_OK;
 }
 
-/* Checks before a commit whether the caller may store the set and, depending on the mode, update or flush it. */
+/* Checks before a commit whether the caller may store the set. If `mode` contains the flags, also checks whether the
+   caller may update or flush the running set. */
 static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const struct stored_set *stored, uint32_t mode)
 {
@@ -340,8 +341,9 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* If a non-administrator commits a set without a Security, gives it one that lets its creator change it (DECISIONS 81).
-   The previous value is in *before; NULL: unchanged. */
+/* If a non-administrator commits a set without a Security, gives the set a Security that lets this caller change the
+   set (DECISIONS 81). Exception: the stored set has no Security, either. The previous value is in *before; NULL: the
+   Security is unchanged. */
 static HRESULT set_creator_security(struct object *o, const struct caller *caller, const struct category *c,
                                     const struct stored_set *stored, char **before)
 {
@@ -454,7 +456,8 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     return hr;
 }
 
-/* Commits the set. `stored`: the existing set, or zero; NULL: this process itself commits, which needs no rights. */
+/* Commits the set. `stored`: the existing set. `stored` is zero if the set does not exist yet, and NULL if this process
+   itself commits, which needs no rights. */
 static HRESULT commit_over(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                            struct stored_set *stored, const char *server, uint32_t mode, struct object *issues)
 {
@@ -684,10 +687,10 @@ static bool may_run(const char *space, const char *name)
     return FAILED(run_query(space, name, &state)) || state.phase != PHASE_STOPPED;
 }
 
-/* Loads the record of the latest run; if the run was interrupted, adds this to the result. A run publishes its state
-   before the record says that it is active, and hides its state after the record contains its end. The record is
-   therefore read twice. If it says both times that the run is active, and no run is visible after either time, the host
-   process has died. */
+/* Loads the record of the latest run. If the run was interrupted, the loaded record says so. A host process publishes
+   the state of its run before the record says that the run is active. It hides the state only after the record contains
+   the end of the run. The record is therefore read twice, and each read is followed by a check of the published state.
+   If the record says twice that the run is active, and both checks find no state, the host process has died. */
 static HRESULT load_run(const char *space, const char *name, struct run_record *record)
 {
     HRESULT hr = store_load_run(space, name, record);
@@ -723,7 +726,7 @@ static HRESULT set_credentials_local(struct object *o, const struct caller *call
                                      const char *password)
 {
     (void)caller;
-    if (text_utf16_length(password) > SECRET_MOST) /* a Commit could not store it */
+    if (text_utf16_length(password) > SECRET_MOST) /* Commit cannot store a longer password */
         return error_set(E_INVALIDARG, "SetCredentials: the password has more than %u characters",
                          (unsigned)SECRET_MOST);
     char *own = *user ? text_copy(password) : NULL;

@@ -41,8 +41,8 @@ static void put_free(struct put *p)
     memory_free_secret(p->password);
 }
 
-/* Returns whether the caller is an administrator. A caller in this process counts as one, because nothing can be
-   withheld from it. */
+/* Returns whether the caller is an administrator. A caller in this process counts as an administrator, because nothing
+   can be kept from the process itself. */
 static bool is_administrator(const struct caller *caller)
 {
     return caller->in_process || access_is_administrator(caller);
@@ -418,8 +418,8 @@ HRESULT set_credentials_rollback(struct object *o, const char *space, const char
 {
     struct error_kept why = error_keep(hr);
     bool stored;
-    /* The definition refers to one of the two secrets; the other one is deleted. If it is unknown which, both are kept,
-       and store_check finds the unused one. */
+    /* The definition refers to one of the two secrets; the other secret is deleted. If it cannot be determined which
+       secret is in use, both secrets are kept, and store_check finds the unused secret. */
     if (strcmp(c->before.key, c->now.key) != 0 && SUCCEEDED(is_stored_with(space, name, c->now.key, &stored))) {
         if (stored && *c->before.key)
             set_secret_delete(c->before.key, space, name);
@@ -461,7 +461,8 @@ static HRESULT put_export(struct object *o, const struct set_secret *secret)
     return hr;
 }
 
-/* Adds its secrets to each data source, and the credentials of the export to their setting. */
+/* Adds to each data source the secrets that belong to it, and adds the credentials of the export to the setting of the
+   export. */
 static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
 {
     struct object **list = NULL;
@@ -709,7 +710,8 @@ HRESULT set_secret_load(const char *key, const char *space, const char *name, st
         hr = parse_and_wipe(text, out);
     if (hr == S_OK && (!out->set || strcmp(out->set, own) != 0))
         hr = S_FALSE;
-    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) /* treat it as missing; the client must give it again */
+    /* A corrupt secret counts as missing; the client must set the passwords again. */
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
         hr = S_FALSE;
     if (hr != S_OK)
         set_secret_free(out);

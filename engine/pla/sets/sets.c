@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients use them: makes the checks before a verb is passed to its implementation (MS-PLA 3.2.4.1.52 to 57,
+/* The verbs that clients call on sets: checks each call before the verb's implementation runs (MS-PLA 3.2.4.1.52 to 57,
    3.2.4.16.8). */
 #include "engine/pla/sets.h"
 

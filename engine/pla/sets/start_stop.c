@@ -236,7 +236,7 @@ HRESULT run_start_ahead(const char *space, const char *name, struct run_ahead *a
     }
     start_report_let(ahead->report, true);
     hr = await_report(ahead, false);
-    if (hr == OPENPLA_E_HOST_DIED) { /* it died before it locked the set, so another one can be started */
+    if (hr == OPENPLA_E_HOST_DIED) { /* the host process died before it locked the set, so another can be started */
         run_ahead_free(ahead);
         return run_start(space, name, false);
     }
@@ -420,8 +420,8 @@ char *run_host_program(void)
     return program_beside_module("openplahost");
 }
 
-/* Sets *held to whether a process holds the run lock; errors count as held. A free lock is taken for a moment to find
-   out; a starting host process waits for that. */
+/* Sets *held to whether a process holds the run lock; errors count as held. The test takes a free lock for a moment; a
+   host process that starts at this moment waits until the lock is free again. */
 static HRESULT lock_is_held(const char *space, const char *name, bool *held)
 {
     struct file_lock *lock = NULL;

@@ -22,7 +22,7 @@ static int host_bias(const void *zone, int64_t utc)
 const struct start_zone host_zone = {host_bias, NULL};
 
 #define LOOK_FIRST_MS 1000
-#define LOOK_LAST_MS  512000 /* the next full comparison comes after about the same time */
+#define LOOK_LAST_MS  512000 /* longest pause; after a longer one, the full comparison would come first */
 
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
 {
@@ -111,7 +111,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
         record = (struct run_record){0};
         hr = S_OK;
     }
-    if (SUCCEEDED(hr) && !same) /* no later step can fail, because the results must match the hash */
+    if (SUCCEEDED(hr) && !same) /* the last step that can fail, because s->hash must match the results */
         hr = read_definition(s, xml, size, &same_rules);
     if (SUCCEEDED(hr)) {
         s->hash = hash;
@@ -183,7 +183,7 @@ HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct 
         if (end > s->expiry)
             s->expiry = end;
     }
-    /* Finds starts that were missed too long ago to be made up. */
+    /* Finds a start that was missed more than START_GRACE ago. Such a start is only reported. */
     int64_t last = s->done > s->known ? s->done : s->known;
     if (last && last < now) {
         *missed = first_start(s, last, zone);

@@ -35,10 +35,10 @@ int64_t next_start(const struct start_rule *rule, int64_t after, const struct st
 /* Returns the local midnight at which the rule's last day ends; NEXT_START_NEVER: no EndDate. */
 int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *zone);
 
-/* Returns the time after which starts are due. A start that was missed by at most START_GRACE is made up. `done`: time
-   of the latest scheduled start, 0: none; `known`: time from which the rule is in force. If the clock was set back by
-   at most a day, starts are not repeated. If it was set back further, the earlier clock time was wrong, and starts are
-   repeated. */
+/* Returns the time after which starts are due. A start that was missed by at most START_GRACE is still performed.
+   `done`: time of the latest scheduled start, 0: none; `known`: time from which the rule is in force. If the clock was
+   set back by at most a day, starts are not repeated. If it was set back further, the earlier clock time was wrong, and
+   starts are repeated. */
 #define START_GRACE (300 * INT64_C(10000000))
 int64_t start_base(int64_t now, int64_t done, int64_t known);
 
@@ -49,7 +49,7 @@ struct run_ahead;
 extern const struct start_zone host_zone; /* the time zone of this computer */
 
 /* The time at which an unusable file is read again; its writer may not have finished. The first pause is a second; each
-   further pause is twice as long, until the periodic scan comes sooner. Zero-initialise. */
+   further pause is twice as long. When the next full comparison comes sooner, no read is scheduled. Zero-initialise. */
 struct second_look {
     uint64_t at;       /* time of the next read, clock_monotonic_ms; 0: not scheduled */
     uint32_t pause_ms; /* pause before the next read; 0: the file is usable */
@@ -68,7 +68,7 @@ struct supervised_set {
     uint64_t file;           /* hash of its file name; 0: unknown */
     uint64_t stamp;          /* stored_stamp.stamp when the set was read */
     uint64_t hash;           /* hash of the definition */
-    uint64_t seen;           /* hash of the text that was last read, usable or not */
+    uint64_t seen;           /* hash of the text that was read last, even if it was unusable */
     struct second_look look; /* next read while the definition is unusable */
     bool listed;             /* the current scan has found the set */
     HRESULT damage;          /* the error that was reported for the definition; S_OK: it is readable */
@@ -82,7 +82,7 @@ struct supervised_set {
     int64_t done;            /* FILETIME of the latest scheduled start */
     int64_t known;           /* time from which the schedules are in force; 0: before the first scan */
     int64_t due;             /* time of the next start, or NEXT_START_NEVER */
-    int64_t ahead_for;       /* the start for which a host process was prepared, or for which this failed */
+    int64_t ahead_for;       /* `due` when a host process was last prepared, even if that failed; 0: none */
     struct run_ahead *ahead; /* that host process; NULL: none */
     int64_t expiry;          /* time at which the run must be stopped, or NEXT_START_NEVER */
     int64_t reported_expiry; /* the expiry for which the run was stopped */
@@ -90,9 +90,9 @@ struct supervised_set {
     uint64_t died;           /* clock_monotonic_ms of the latest death of its host process; 0: none */
     uint32_t pause_ms;       /* pause before the next restart attempt */
 };
-/* Reads the definition and the run record from the store. `now`: time of the scan; 0 in the first scan, when it is
-   unknown since when the definition exists. S_FALSE: the definition is unchanged, only the run record was read.
-   PLA_E_DCS_NOT_FOUND. */
+/* Reads the definition and the run record from the store. `now`: time of the scan; 0 in the first scan, because the
+   first scan cannot know how long the definition has existed. S_FALSE: the definition is unchanged, only the run record
+   was read. PLA_E_DCS_NOT_FOUND. */
 HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
 /* Works like supervised_set_read, with the text of the definition. Reads the run record only if `has_record` is
    true. */
@@ -114,9 +114,9 @@ HRESULT supervised_set_note_death(const char *space, const char *name);
 
 /* ---- the lock ---- */
 
-/* There are two locks, and a file that names the process that holds them. The supervisor needs both locks. If a process
-   that does not supervise holds one of them, the other lock is sufficient; otherwise such a process could silently
-   suspend all schedules. Zero-initialise. */
+/* There are two locks, and a file that names the process that holds them. The supervisor needs both locks. Exception:
+   if a process that does not supervise holds one of the two locks, the other lock is sufficient. Without this
+   exception, such a process could silently suspend all schedules. Zero-initialise. */
 struct supervisor_lock {
     struct file_lock *locks[2];
     uint64_t waiting_since; /* clock_monotonic_ms since which no supervisor was seen; 0: not waiting */

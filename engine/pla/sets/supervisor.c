@@ -31,20 +31,21 @@
    the wall clock; when the clock or the time zone has been set, all starts are computed again. Pauses are measured with
    the monotonic clock.
 
-   Starts. Each start is made on a separate thread, so that a slow start does not delay others. Host processes are
+   Starts. Each start runs on a separate thread, so that a slow start does not delay other starts. Host processes are
    prepared up to AHEAD before their starts, at most AHEAD_MOST at a time, because starts would be late if many
-   processes were created within one second. A start is noted in the run record (last_scheduled) a second after it was
-   made. A supervisor that takes over within that second could therefore make a start twice; the run lock of the set
-   then rejects the second one.
+   processes were created within one second. One second after a start, the start is noted in the run record
+   (last_scheduled). A supervisor that takes over within that second could therefore start the set a second time; the
+   run lock of the set then rejects the second start.
 
    Running sets. Every LOOK_MS the state of each active set is read from its shared section. If the record names a run
-   but there is no host process, the run was interrupted. Then the record is corrected, the resources that the run held
-   are released (held_release), an event is written, and OpenPLA.Restart determines whether the set is restarted, after
-   pauses that double. A host process that takes too long to start or stop is terminated.
+   but there is no host process, the run was interrupted. The supervisor then corrects the record, releases the
+   resources that the run held (held_release), and writes an event. OpenPLA.Restart determines whether the supervisor
+   restarts the set. The pause before a restart doubles each time, up to LAST_PAUSE. A host process that takes too long
+   to start or stop is terminated.
 
    Crash of the supervisor. No data is lost, because everything is in the store: schedules, records, and the lists of
-   resources that runs hold. Prepared host processes exit. Starts that were missed by at most START_GRACE are made up,
-   others are reported as missed. */
+   resources that runs hold. Prepared host processes exit. Starts that were missed by at most START_GRACE are still
+   performed; older ones are only reported. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder.h"
@@ -88,7 +89,7 @@ struct supervisor {
     struct lock lock;           /* guards the pointer to the watch */
     struct folder_watch *watch; /* watches the store's folders; NULL: none */
     atomic_bool end;
-    atomic_uint starting; /* number of threads that are making a start */
+    atomic_uint starting; /* number of threads that are starting a set */
     void (*work)(void *user, bool any);
     void *user;
     bool has_work;
@@ -192,7 +193,7 @@ static bool wants_host(const struct supervised_set *s, int64_t now)
     return !s->running && s->due > now && s->due - now <= AHEAD;
 }
 
-/* Prepares at most one host process, because that takes time. Returns whether more must be prepared. */
+/* Prepares at most one host process, because that takes time. Returns whether more host processes must be prepared. */
 static bool make_ahead(struct supervisor *v, int64_t now)
 {
     size_t count = hosts_ahead(v);
@@ -351,7 +352,7 @@ static void report_foreign(const char *space)
     texts_free(&foreign);
 }
 
-/* Scans all sets, or only those that store_changes names. */
+/* Scans all sets, or only the sets in the list from store_changes. */
 static void supervisor_scan(struct supervisor *v)
 {
     int64_t now = clock_utc();

@@ -105,7 +105,8 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
 
 /* ---- access ---- */
 
-#define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)" /* used if the host OS stores none */
+/* Used if the host OS stores no descriptor for kernel sessions. */
+#define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)"
 
 /* Returns whether the session may be a kernel session, by ETW's criteria. */
 static bool may_have_kernel(const struct trace_plan *plan)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of the namespaces Session and Autosession: one trace collector, whose session has the set's name. */
+/* A set of the namespace Session or Autosession has exactly one trace collector. The session of the collector has the
+   set's name. */
 #ifndef OPENPLA_TRACE_SET_H
 #define OPENPLA_TRACE_SET_H
 
