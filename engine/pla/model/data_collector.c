@@ -319,7 +319,7 @@ static struct met *places_for(size_t count, size_t *places)
     return memory_zero(*places, sizeof(struct met));
 }
 
-/* Returns the slot of the string, or the free slot to insert it. */
+/* Returns the slot that contains the string, or else the free slot where the string belongs. */
 static struct met *place_of(struct met *met, size_t places, struct met text)
 {
     size_t at = text.hash & (places - 1);

@@ -111,8 +111,8 @@ static HRESULT set_get_output_location(struct object *o, const struct property *
     return hr;
 }
 
-/* Resolves a reference @binary,#id to its string. Leaves an unknown reference unchanged, so that it does not make a
-   template from another computer fail (behaviour 5). */
+/* Resolves a reference @binary,#id to its string. Leaves an unknown reference unchanged: a template from another
+   computer must not fail because this computer does not know the reference (behaviour 5). */
 static HRESULT set_get_resolved(struct object *o, const struct property *p, struct value *out)
 {
     HRESULT hr = object_get_field(o, p, out);

@@ -82,7 +82,7 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
 }
 
 /* Limits of a DATE (MS-OAUT 2.2.25): 1601-01-01 and the day after 9999-12-31, because set XML supports these years. A
-   DATE that is used as a time of day may also be in an earlier year, from 100 on. */
+   DATE that is used as a time of day may also be in an earlier year, from the year 100 on. */
 #define DATE_FIRST -109205.0
 #define DATE_END   2958466.0
 #define TIME_FIRST -657435.0
@@ -298,8 +298,8 @@ bool object_try_reference(struct object *o)
     return false;
 }
 
-/* Clears the item's parent if it is this collection. Items of a collection that does not adopt have no parent, or
-   another one. */
+/* Clears the item's parent if this collection is the parent. Without `adopts`, an item of the collection has no parent,
+   or another parent. */
 static void disown(struct object *collection, struct object *item)
 {
     if (item->parent == collection)

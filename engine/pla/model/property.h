@@ -127,14 +127,14 @@ struct property {
     const char *xml;      /* element name */
     bool not_in_sessions; /* no element in the XML of a trace session, as in Windows' exports */
     bool figure;          /* statistic of a live session; set_from_own_xml reads it, set_from_xml ignores it */
-    bool if_any;          /* no element when it is 0 */
+    bool if_any;          /* no element if the value is 0 */
     bool bits;         /* a U32 that is a bit mask; scripts write it as a negative number if the highest bit is set */
     bool secret;       /* the getter removes secrets */
     bool lenient;      /* text that UTF-8 cannot represent becomes U+FFFD instead of failing (DECISIONS 3) */
     const char *alias; /* another element name that is read, or NULL (DECISIONS 6) */
     size_t offset;     /* offset of the field in the object's struct */
     int64_t number;    /* default for a number */
-    const char *text;  /* default for a string; for a list, its items separated by ';' */
+    const char *text;  /* default for a string or a list; the items of a list are separated by ';' */
     int64_t min, max;  /* range of I32 and U32; for BYTES, `max` is the maximum number of bytes */
     const struct enumeration *enumeration;
     /* Hooks; NULL for a regular row. `get` reads the property. Called without the object's lock; *out is empty and has
@@ -146,8 +146,8 @@ struct property {
     unsigned live_parts; /* bits of enum set_live_part that get_live uses */
     HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* rejects a value */
     void (*changed)(struct object *o); /* called after the field was set, by a client or from XML; under the lock */
-    /* Returns whether a client set the field, so that it overrides the run record. Called under the lock. NULL: always
-       true. */
+    /* Returns whether a client has set the field. If so, the field overrides the run record. Called under the lock.
+       NULL: always true. */
     bool (*put)(const struct object *o);
     /* Reads the XML element of a SHOWN row. NULL: the element is ignored. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);

@@ -73,8 +73,8 @@ static bool take_time(const char **at, bool fraction, int *hour, int *minute, in
     return *minute <= 59 && *second <= 59;
 }
 
-/* Returns whether the ISO 8601 date ends here. Accepts the end of the string, or a time of day with or without a zone;
-   both are ignored. */
+/* Returns whether the ISO 8601 date ends here. Accepts the end of the string, or a time of day with or without a zone.
+   The time of day and the zone are ignored. */
 static bool ends_iso_date(const char *at)
 {
     int hour, minute, second;

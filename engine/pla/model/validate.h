@@ -15,7 +15,7 @@ struct unused {
 };
 struct validation {
     struct object *issues;                /* a plaValidation map */
-    const struct data_collector_set *set; /* rows of the set; the validated object is the set, or belongs to it */
+    const struct data_collector_set *set; /* the set that is validated, or that contains the validated object */
     const struct unused *unused;
     size_t unused_count;
     struct object *rows; /* rows of the validated object; NULL: all rows count as chosen */
@@ -38,7 +38,7 @@ HRESULT set_validate_without(struct object *set, const struct unused *unused, si
 /* Reports PLA_S_PROPERTY_IGNORED for each property; terminated by NULL. */
 HRESULT validation_unused(const struct validation *v, const char *const *properties, const char *why);
 
-/* ---- hooks of the rows that all kinds of collector inherit; for the files of these kinds only ---- */
+/* ---- hooks of the rows that all collector classes have; only the files of these classes use the hooks ---- */
 
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
 /* Removes leading and trailing spaces from the name. If no name is left and the collector belongs to a set, generates a

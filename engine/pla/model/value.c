@@ -91,7 +91,7 @@ HRESULT variant_to_i64(const struct variant *v, int64_t *out)
             return error_set(DISP_E_OVERFLOW, "%g is not a 64-bit integer", v->real);
         if (v->real != trunc(v->real))
             return error_set(DISP_E_TYPEMISMATCH, "%g is not an integer", v->real);
-        *out = v->real < 0 ? (int64_t)v->real : (int64_t)(uint64_t)v->real; /* from 2^63 on: kept as unsigned */
+        *out = v->real < 0 ? (int64_t)v->real : (int64_t)(uint64_t)v->real; /* 2^63 and above become unsigned */
         return S_OK;
     case VARIANT_TEXT:
         /* text_to_integer accepts leading and trailing whitespace, for files that people edit. Here the whitespace is

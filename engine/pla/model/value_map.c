@@ -38,7 +38,7 @@ static HRESULT map_take_value(struct object *map, const struct property *p, cons
         return error_set(DISP_E_TYPEMISMATCH, "'%.100s' is not an integer", text);
     if (!v.integer)
         return S_OK;
-    map->items_read = true; /* items later in the XML replace this one */
+    map->items_read = true; /* items that follow in the XML replace the item made from Value */
     return value_map_put_value(map, &v);
 }
 
@@ -261,8 +261,8 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
             enable[i] = matched = true;
         }
     }
-    /* If no item has the number or some of the bits, adds an unnamed item for them. The other items change only if that
-       succeeds. */
+    /* If no item has the number, or if some bits are in no item, adds an unnamed item for the number or the bits. If
+       this fails, the other items do not change. */
     if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
         hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)

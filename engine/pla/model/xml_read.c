@@ -254,7 +254,8 @@ static HRESULT put_list(struct reading *r, const struct property *p, const struc
     return hr;
 }
 
-/* Sets each list as a whole. `hr` is the result of reading the lists; a failure is returned. */
+/* Writes the lists that were read into their rows, each list as a whole. `hr` is the result of reading the lists; if
+   `hr` is a failure, returns it and changes no row. */
 static HRESULT put_lists(struct reading *r, HRESULT hr)
 {
     for (size_t row = 0; row < r->object->class->property_count; row++) {
@@ -351,7 +352,8 @@ static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
     return hr;
 }
 
-/* Finds an item class of the object, or of one of its collections whose items are elements of the object itself. */
+/* Finds the class of the items with this element name. The items belong to the object, or to one of its XML_ITEMS
+   collections, whose items are elements inside the object's own element. */
 static bool find_item(struct object *o, const char *name, struct element *e)
 {
     e->collection = o;

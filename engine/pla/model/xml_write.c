@@ -82,7 +82,7 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
         xml_add_element(b, p->xml, "");
 }
 
-/* The output, and the live state of the set, which is read only once. */
+/* The output, and the live state of the set. The live state is read only once. */
 struct writing {
     struct text_buffer text;
     const struct set_live *live; /* NULL: live state is not read */
