@@ -15,7 +15,7 @@
 #define FIRST_LINE "openpla-run 1"
 #define RECORD_MAX (16u << 20) /* bytes */
 
-/* A change is tried this many times without holding the lock. The next try holds it, to keep other writers out. */
+/* A change is tried this many times without the lock. The next try holds the lock, to keep other writers out. */
 enum { CHANGES_ASIDE = 3 };
 
 static void add_value(struct text_buffer *b, const char *key, const char *value)

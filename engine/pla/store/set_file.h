@@ -26,7 +26,7 @@ struct set_file {
     struct file_lock *lock;
     HRESULT found; /* valid under the lock. S_OK: the definition exists; S_FALSE: it does not; E_FAIL: unknown */
 };
-/* Returns whether the definition exists, with the results of file_find. */
+/* S_OK: the definition exists; S_FALSE: it does not exist; a failure: unknown. */
 HRESULT set_file_find(const struct set_file *at);
 /* Fills in the paths. name NULL: only those of the namespace. E_NOINTERFACE: unknown namespace. *out is zero on
    failure. */
@@ -53,11 +53,12 @@ struct stored_set;
 /* Reads the set in that file. The set's name is the one under which it was committed; for a foreign or unreadable file,
    it is made from the file name. `out` must be zero. The only failure is E_OUTOFMEMORY; free `out` even then. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
-/* Checks the owner of a definition. E_ACCESSDENIED, with a text that names file and owner: it belongs to an account
-   that may not write here (file_load_trusted), or cannot be opened. The only other failure is E_OUTOFMEMORY. */
+/* Checks the owner of a definition. Fails with E_ACCESSDENIED if the file belongs to an account that may not write
+   here; the message then names the file and its owner (file_load_trusted). Also fails with E_ACCESSDENIED if access to
+   the file is denied. The only other failure is E_OUTOFMEMORY. */
 HRESULT set_file_check_owner(const char *path);
 /* Moves a definition to its place. `file` is its name in the namespace's folder, where people put definitions. Call it
-   under the lock. E_ACCESSDENIED, as by set_file_check_owner: it was not moved. */
+   under the lock. E_ACCESSDENIED: set_file_check_owner rejects the file, so the file was not moved. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
 /* Moves all such definitions, and removes temporary files of killed writers. *left: hash of the names of the files that
    were not moved; 0: none. Fails with E_OUTOFMEMORY only. */
@@ -109,7 +110,7 @@ HRESULT stored_set_security(struct stored_set *set, const char **out);
 
 /* Determines which sets of a list the caller may see. Zero-initialise `known`. */
 struct set_visibility {
-    struct access_subject *who; /* NULL: this process itself, which may see all */
+    struct access_subject *who; /* NULL: this process itself, which may see all sets */
     const char *space;
     struct {
         char *security;
@@ -147,8 +148,8 @@ struct kept_definitions {
 
 typedef HRESULT see_file(void *user, const struct file_entry *file);
 /* Reads the definitions of a place; a file whose stamp is cached is not opened. Call it under the store's lock. `also`,
-   unless NULL, is called for every file of the place. Fails with E_OUTOFMEMORY, or with an error of the folder or of
-   `also`. Pass *out to kept_definitions_keep regardless of the result. */
+   unless NULL, is called for every file of the place. Fails with E_OUTOFMEMORY, with the error of reading the folder,
+   or with the failure that `also` returned. Pass *out to kept_definitions_keep regardless of the result. */
 HRESULT kept_definitions_read(const char *place, see_file *also, void *user, struct kept_definitions *out);
 /* Returns the definitions to the cache, or frees them if caching is off or the cache is full. */
 void kept_definitions_keep(const char *place, struct kept_definitions *read);

@@ -48,8 +48,9 @@
 
    Changes. Writers append the set's name to store.changes, and watchers read the names that were added since they last
    read it (struct store_mark). If the file was truncated, deleted or replaced, its first line differs, and the watcher
-   scans everything. The periodic scan finds a change that could not be appended. The next access moves definitions that
-   people copy into the namespace's folder to their places, unless they belong to an account that may not write here. */
+   scans everything. The periodic scan finds a change that could not be appended. If people copy a definition into the
+   namespace's folder, the next access moves the definition to its place. Exception: the definition belongs to an
+   account that may not write here. */
 #include "engine/pla/store.h"
 
 #include "engine/base/assert.h"
@@ -84,7 +85,7 @@ static HRESULT remove_if_there(const char *path)
    them all. */
 struct place_names {
     struct texts names;
-    bool known; /* false: any file may exist */
+    bool known; /* false: the folder could not be listed, so any file may exist */
 };
 
 static struct place_names place_list(const struct set_file *at)
@@ -180,7 +181,7 @@ static HRESULT save_both(const struct set_file *at, const struct text_buffer *co
    free it with memory_free; NULL: nothing to free. */
 static HRESULT find_security(const struct written_set *set, char **own, const char **security)
 {
-    enum { READABLE_BYTES = 1 << 20 }; /* OpenPLA's XML of up to this size is within all limits of readers */
+    enum { READABLE_BYTES = 1 << 20 }; /* OpenPLA's own XML of up to this size exceeds no limit of the reader */
     const bool is_readable = set->security && set->size <= READABLE_BYTES;
     *own = NULL;
     if (!is_readable && set_security_of_xml(set->xml, set->size, own) == E_OUTOFMEMORY)

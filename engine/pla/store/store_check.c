@@ -193,8 +193,8 @@ static HRESULT check_definition_file(struct checking *c, const char *path, const
     return hr;
 }
 
-/* Moves the definition to the place that belongs to its set name. Also moves its run record, unless that place already
-   has one. */
+/* Moves the definition to the place that belongs to its set name. Also moves the run record of the definition, unless a
+   run record already exists in that place. */
 static HRESULT move_misplaced(struct checking *c, const char *path, const struct set_file *to)
 {
     struct store_finding f = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists all sets of a namespace: their definitions, the stamps that show changes, and the file that names each written
-   set. The lock is taken for one place at a time, so that no process waits long for it. */
+/* Lists all sets of a namespace: their definitions, and the stamps that show changes. Also maintains store.changes, a
+   file with the names of the sets that were written. The lock is taken for one place at a time, so that no process
+   waits long for it. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -79,7 +80,7 @@ HRESULT stored_set_read(const char *folder, const char *file, struct stored_set 
         out->security = security ? text_copy(security) : NULL;
         if (security && !out->security)
             hr = E_OUTOFMEMORY;
-        out->sound = out->security; /* the line is written only after readable XML, and contains its hash */
+        out->sound = out->security; /* the line contains the hash of the XML, and is only written after valid XML */
     }
     if (hr != E_OUTOFMEMORY)
         out->name = inside ? text_copy(inside) : store_name_of_file(base);
@@ -309,8 +310,8 @@ static HRESULT stamp_file(void *user, const struct file_entry *seen)
     return add_stamp(s->stamps, seen);
 }
 
-/* Collects the stamps of a place. A process that caches definitions reads the changed ones next, so they are read here,
-   while the lock is held. */
+/* Collects the stamps of a place. A process that caches definitions needs the changed definitions next, so this
+   function already reads these definitions while the lock is held. */
 static HRESULT stamp_place(const char *place, void *user)
 {
     struct stamping s = {user, false};
@@ -413,8 +414,9 @@ HRESULT store_list_hosts(const char *space, struct texts *files)
 
 /* ---- changes ---- */
 
-/* A file in the namespace's folder names each set that is written, so that a process that watches thousands of sets
-   reads only the written ones again. When the file becomes too long, it is emptied and gets a new first line. */
+/* When a set is written, its name is appended to a file in the namespace's folder. A process that watches thousands of
+   sets therefore needs to read only the written sets again. When the file becomes too long, it is emptied and gets a
+   new first line. */
 
 #define CHANGES_FILE "store.changes"
 #define CHANGES_MAX  16384 /* bytes */

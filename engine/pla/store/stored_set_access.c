@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Reads the Security from the XML. A definition that cannot be read has none; *out is then NULL. */
+/* Reads the Security from the XML. A definition that cannot be read has no Security; *out is then NULL. */
 static HRESULT security_of_xml(const char *xml, size_t size, char **out)
 {
     HRESULT hr = xml ? set_security_of_xml(xml, size, out) : S_FALSE;
@@ -106,7 +106,7 @@ HRESULT store_check_access(const struct caller *caller, enum set_access_verb ver
     if (caller->in_process)
         return S_OK;
     HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
-    if (SUCCEEDED(hr)) /* also S_FALSE: the namespace has no folder */
+    if (SUCCEEDED(hr)) /* hr may be S_FALSE: the namespace has no folder */
         hr = stored_set_check_access(caller, verb, &at);
     set_file_close(&at);
     return hr;
