@@ -17,7 +17,7 @@ enum { GET_ITEM = 8, GET_DISPLAY_NAME = 7, GET_GUID = 9, GET_REGISTERED_PROCESSE
 
 /* ---- calls by vtable ---- */
 
-/* Calls a method that has no [in] argument except `index`; -1: the method has no index, either. The caller reads the
+/* Calls a method whose only [in] argument is `index`. `index` -1: the method has no [in] argument. The caller reads the
    answer and frees it. */
 static HRESULT call_slot(struct orpc_object *o, uint16_t opnum, int32_t index, struct orpc_answer *answer)
 {
