@@ -122,8 +122,8 @@ HRESULT task_store_remove(const char *name)
     return is_missing(hr) ? missing(name) : hr;
 }
 
-/* Adds the name from the definition if a task of that name has this file name. Otherwise adds the name that the file
-   name represents. */
+/* Adds the name from the definition if `file` is the file name that belongs to this name. Otherwise adds the name that
+   store_name_of_file derives from the file name. */
 static HRESULT add_name(const char *folder, const char *file, struct texts *names)
 {
     struct task_definition d = {0};
