@@ -15,8 +15,8 @@
    PLA_E_DCS_NOT_FOUND and with the errors of the store. */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* Checks whether the caller may perform the verb on the set. Fails with SET_ACCESS_REFUSED or PLA_E_DCS_NOT_FOUND.
-   `set`: a set whose trace session is not running yet; the session's Guid then determines access; NULL: none. Always
-   S_OK if the caller is this process itself. */
+   `set` is used for a session of the namespace Session that is not running: the Guid in `set` then determines access.
+   `set` NULL: for such a session, fails with PLA_E_DCS_NOT_FOUND. Always S_OK if the caller is this process itself. */
 HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set);
 /* Checks whether the caller may commit `set`, as a new set or as a change. `stored`: the result of store_read_set;

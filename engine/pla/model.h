@@ -69,7 +69,8 @@ HRESULT object_create(const struct class *class, struct object *beside, struct o
 /* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves.
    HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA): it may not. The memory is charged to the object's creator. */
 HRESULT object_room(struct object *o, size_t bytes);
-/* Charges `bytes` of memory outside the rows; a negative number cancels a charge. Call it under the lock. */
+/* Charges `bytes` of memory that the object uses outside its property rows. A negative number cancels a charge. Call it
+   under the lock. */
 void object_count(struct object *o, int64_t bytes);
 /* Calls object_room and then object_count; the charge lasts until the object is destroyed. */
 HRESULT object_hold(struct object *o, size_t bytes);
@@ -101,7 +102,7 @@ extern struct object_turns object_turns[OBJECT_LOCKS];
    therefore get the same value. Two reads see changes of several rows in the same order as under the lock. A writer
    stores an odd count before it stores the field. The store of the field is a release and the load here is an acquire,
    so the value is never older than the count that is loaded after it. If the object gets another lock in the meantime,
-   this is noticed: the caller of change_lock also holds the old lock, and that changes the count. */
+   the count has changed, too, because the caller of change_lock also holds the old lock. */
 static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     enum {
@@ -129,8 +130,9 @@ HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out)
 /* Returns whether the row's value is that of its field and not the live value. This is so if a client has written it,
    or if the row has no live value. */
 bool object_field_stands(struct object *o, const struct property *p);
-/* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
-   The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
+/* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG: the value is invalid; the message
+   names the property and the value. The object is unchanged on failure. Read-only rows are accepted; the COM wrapper
+   enforces access. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
 /* Works like object_put, but takes ownership of the contents of *in and empties it; on failure the caller keeps
    them. */
@@ -168,8 +170,8 @@ HRESULT object_complete_row(struct object *o, const struct property *p);
 /* Collections. The index is zero-based; DISP_E_BADINDEX: out of range. */
 size_t collection_count(struct object *collection);
 HRESULT collection_item(struct object *collection, size_t index, struct object **out); /* a reference */
-/* Adds a reference to the item; a collection that adopts becomes the item's parent. Applies the rules of the
-   collection's class: for example, names are unique and a collector belongs to one set. */
+/* Adds a reference to the item. If the class of the collection has `adopts`, the collection becomes the item's parent.
+   Applies the rules of the collection's class: for example, names are unique and a collector belongs to one set. */
 HRESULT collection_add(struct object *collection, struct object *item);
 bool collection_takes(const struct class *collection, const struct class *item);
 HRESULT collection_remove(struct object *collection, size_t index);
@@ -196,7 +198,7 @@ struct set_live {
     uint32_t status, serial_number;
     char *latest_location; /* owned */
     struct texts latest_files;
-    char *next_folder; /* owned; the next run's folder, computed under the account of that run; NULL: compute it here */
+    char *next_folder; /* owned; the next run's folder as the run's account sees it; NULL: compute it in this process */
 };
 enum set_live_part {
     SET_LIVE_STATUS = 1,
@@ -386,7 +388,7 @@ HRESULT issues_create(struct object *beside, struct object **map);
 /* Adds an item with a key (the property's path), the HRESULT as VT_UI4, and a message. If the map is NULL, the item is
    discarded. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
-/* Calls `each` for every issue until it fails; the strings are borrowed. No other thread may use the map. */
+/* Calls `each` for every issue until a call fails; the strings are borrowed. No other thread may use the map. */
 HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
                     void *user);
 /* Determines whether the map has an item with that key and result. No other thread may use the map. */
@@ -404,8 +406,8 @@ HRESULT set_get_value(struct object *set, const char *key, char **value);
 /* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for errors that must
    make Commit fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
-/* Maximum items of one class in a collection, and maximum values in a set. XML with more is rejected. Sets on Windows
-   have a few dozen. */
+/* Maximum items of one class in a collection, and maximum values in a set. XML with more items or values is rejected.
+   Sets on Windows have a few dozen. */
 #define SET_ITEMS_MAX QUOTA_NUMBER_items
 /* Fails with E_INVALIDARG if the set is too large to be read back from the store. */
 HRESULT set_check_limits(struct object *set);
@@ -435,8 +437,8 @@ void name_context_free(struct name_context *context);
    set is unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
 /* Works like set_from_xml, for the XML of a set in Session or Autosession. This process, or the server of another
-   computer, wrote the XML from a trace session or an autologger. Also accepts the session's statistics, and names and
-   sizes that a client cannot set. */
+   computer, wrote the XML from a trace session or an autologger. Also accepts the session's statistics. Accepts session
+   names and sizes even if a client could not set them. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
 /* Creates a set from the XML and discards the issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
@@ -459,8 +461,8 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* Writes the XML for the store. Omits live state, which is in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
-/* Works like set_to_stored_xml. Also returns the Security that set_security_of_xml would read from that XML, from
-   memory_alloc; *security is NULL if a reader might get another string. */
+/* Works like set_to_stored_xml. Also returns the string that set_security_of_xml would read from that XML, from
+   memory_alloc. *security NULL: a reader of the XML might get a different Security. */
 HRESULT set_to_stored_xml_with_security(struct object *set, char **xml, size_t *size, char **security);
 
 /* ---- thresholds of alerts: <counter path><operator><number> (MS-PLA 3.2.4.8; behaviour 12) ---- */

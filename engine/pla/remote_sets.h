@@ -11,9 +11,9 @@
    Logs on with the account that remote_account_find returns. */
 HRESULT remote_sets_create(const char *category, struct object **out);
 HRESULT remote_sets_collection_create(const char *category, struct object **out);
-/* The verbs of these sets. Other tables of verbs (com/facade/facade.c) also forward calls to them: `query` and `commit`
-   if the client names another server, `set_credentials` and `destroyed` always, all others while remote_sets_is_bound
-   returns true. */
+/* The verbs of these sets. Other tables of verbs (com/facade/facade.c) also forward calls to these verbs. They forward
+   `query` and `commit` if the client names another server. They always forward `set_credentials` and `destroyed`. They
+   forward all other calls while remote_sets_is_bound returns true. */
 extern const struct set_verbs remote_sets_verbs;
 bool remote_sets_is_bound(struct object *set);
 /* Call this when the set has been bound to this computer. Releases the server object and the connection. */

@@ -110,8 +110,8 @@ HRESULT run_host_find(const char *space, const char *name, struct run_host *out)
 /* Returns whether the process is alive. Compares the start time, too, because another process can have the same id
    later. */
 bool run_host_lives(const struct run_host *host);
-/* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: it is not the
-   set's host process. E_ACCESSDENIED: it runs another program, which the message names. */
+/* Terminates the process if it is still the set's host process and runs OpenPLA's host program. S_FALSE: the process is
+   not the set's host process. E_ACCESSDENIED: the process runs another program; the message names this program. */
 HRESULT run_host_end(const char *space, const char *name, const struct run_host *host);
 /* Returns the path of the program that runs sets: the environment variable OPENPLA_HOST, or the program in the module's
    folder. From memory_alloc; NULL when out of memory. */

@@ -2,8 +2,9 @@
 /* The account of a set's host process and the passwords of a set: how Commit stores the values of SetCredentials and
    DataSourceName, and how a start uses them. MS-PLA 3.2.4.1.52, DECISIONS 68, 72.
 
-   A stored definition has a processing instruction after its XML, with the account and the key of the set's secret;
-   both are written in one step. A client's XML cannot contain that instruction, so XML cannot choose an account. */
+   A processing instruction after the XML of a stored definition contains the account and the key of the set's secret.
+   The XML and the instruction are written in one step. A client's XML cannot contain the instruction, so a client
+   cannot choose an account with XML. */
 #ifndef OPENPLA_SET_CREDENTIALS_H
 #define OPENPLA_SET_CREDENTIALS_H
 
@@ -43,8 +44,8 @@ HRESULT set_credentials_rollback(struct object *set, const char *space, const ch
    *sources: whether data sources have secrets, which set_to_commit_xml also writes. */
 HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
 /* Unpacks the string in the other process, into the data sources of the object that was created from the XML.
-   *password: free with memory_free_secret; NULL: the string has no password. E_INVALIDARG: not a string of
-   set_credentials_pack. */
+   *password: free with memory_free_secret; NULL: the string has no password. E_INVALIDARG: the string was not created
+   by set_credentials_pack. */
 HRESULT set_credentials_unpack(struct object *set, const char *text, char **password);
 /* Removes the secrets from the data sources and settings of an object that was committed by another process. */
 void set_credentials_hide(struct object *set);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The store of sets: <data folder>/sets/<namespace>/<place>/<name>.xml, one file per set, with its run record beside
-   it. The place is a folder whose name is two digits computed from the set's name. The store moves definitions that
-   people put into the namespace's folder to their places. engine/pla/store/store.c describes the layout and the
-   recovery.
+   it. The place is a folder whose name is two digits computed from the set's name. If people put a definition into the
+   namespace's folder, the store moves the definition to its place. engine/pla/store/store.c describes the layout and
+   the recovery.
 
    Functions with a `caller` check that caller against the set's Security, and fail with SET_ACCESS_REFUSED. Run records
    are for the program itself and have no access check. */
@@ -53,8 +53,8 @@ HRESULT set_access_check_caller(const struct caller *caller, enum set_access_ver
 
 /* Returns the descriptor for a stored string: the default descriptor for "", otherwise the string. */
 const char *set_access_security(const char *security);
-/* Returns the Security of a set that a non-administrator creates without setting Security: it adds full access for that
-   account. From memory_alloc. */
+/* Returns the Security of a set that a non-administrator creates without setting Security. The account `sid` is the
+   owner; in addition to the default Security, this account has full access. From memory_alloc. */
 char *set_access_creator_security(const char *sid);
 
 /* ---- definitions, runs and their files ---- */
@@ -127,7 +127,7 @@ struct stored_set {
     char *security; /* Security, from the line after the XML; NULL: use stored_set_security */
     char *file;     /* name of the file without .xml; lists are sorted by it */
     uint64_t stamp; /* stamp of the file before it was read; 0: unknown */
-    bool sound;     /* the XML is valid: its Security line matches it, or store_note_sound was called for it */
+    bool sound;     /* the XML is valid: the Security line has the hash of the XML, or store_note_sound was called */
 };
 struct stored_sets {
     struct stored_set *items;
@@ -174,7 +174,7 @@ struct store_mark {
     size_t size;
     uint64_t left; /* hash of the file names of definitions that could not be moved to their places; 0: none */
 };
-/* Lists what changed since the mark, and moves the mark to the present. S_OK: *names are the sets that were saved,
+/* Lists the changes since the mark, and updates the mark. S_OK: *names contains the names of the sets that were saved,
    deleted or run. S_FALSE: the changes are unknown; scan everything. */
 HRESULT store_changes(const char *space, struct store_mark *mark, struct texts *names);
 /* The known namespaces: static, terminated by NULL. */
@@ -254,7 +254,7 @@ HRESULT store_change_folders(const char *space, const char *name, const struct f
 
 /* ---- names of sets and of files ---- */
 
-/* Finds a namespace, ignoring case; *known is static. E_NOINTERFACE with a message: unknown. */
+/* Finds a namespace, ignoring case; *known is static. E_NOINTERFACE, with a message: the namespace is unknown. */
 HRESULT store_find_namespace(const char *space, const char **known);
 /* Returns the folded set name from which store_file_name made `file`; for a shortened name, returns `file`. From
    memory_alloc; NULL when out of memory. */
@@ -295,8 +295,8 @@ HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
 void set_account_free(struct set_account *a);
 /* Appends the line to the XML (from memory_alloc) unless it would be empty. On failure the XML is unchanged. */
 HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size);
-/* Adds to `keys` everything that looks like a secret's key in such a line, anywhere in the text, so that no key in a
-   corrupt file is missed. E_OUTOFMEMORY. */
+/* Searches the whole text, which may be corrupt, and adds to `keys` everything that looks like a secret's key in an
+   account line, so that no key is missed. E_OUTOFMEMORY. */
 HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys);
 
 /* ---- sets of the namespace System ---- */
@@ -342,9 +342,9 @@ struct store_finding {
     enum store_fault fault;
     const char *path;
     const char *detail; /* more about the fault; may be "" */
-    /* S_FALSE: no repair was requested, or only the user can repair it. Failure: the repair failed, with the reason
-       as the thread's error text. S_OK: repaired; `to` is the file's new path, "" if it was removed or changed in
-       place. */
+    /* S_FALSE: no repair was requested, or only the user can repair the fault. A failure: the repair failed, and the
+       thread's error text is the reason. S_OK: repaired; `to` is the file's new path, "" if it was removed or changed
+       in place. */
     HRESULT repaired;
     const char *to;
 };

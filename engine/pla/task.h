@@ -37,8 +37,8 @@ HRESULT task_start(const char *task, const char *arguments, const char *director
    current folder. */
 HRESULT task_start_command(const char *command_line, const char *directory, struct task_instance **out);
 /* Waits until the task exits. S_OK: it has exited with *exit_code (`exit_code` may be NULL). S_FALSE: it is running
-   after timeout_ms. HRESULT_FROM_WIN32(ERROR_TIMEOUT), with a message: it was terminated because it exceeded its
-   ExecutionTimeLimit. Other failures: its state can no longer be determined. */
+   after timeout_ms. HRESULT_FROM_WIN32(ERROR_TIMEOUT), with a message: the task was terminated because it exceeded its
+   ExecutionTimeLimit. Other failures: the state of the task can no longer be determined. */
 HRESULT task_wait(struct task_instance *t, uint32_t timeout_ms, uint32_t *exit_code);
 void task_close(struct task_instance *t); /* does not terminate the task; NULL is allowed */
 
@@ -50,7 +50,7 @@ void task_close(struct task_instance *t); /* does not terminate the task; NULL i
 /* Strings are from memory_alloc, "" if absent. Zero-initialise. */
 struct task_definition {
     char *name;      /* RegistrationInfo/URI without its leading backslash */
-    char *command;   /* this and the next two: from the only Exec action */
+    char *command;   /* `command`, `arguments` and `directory` come from the only Exec action */
     char *arguments; /* may contain $(Arg0) and $(Arg1), for `arguments` and `directory` of task_start */
     char *directory;
     uint32_t limit_seconds; /* ExecutionTimeLimit; 0: none */

@@ -13,9 +13,9 @@ HRESULT trace_provider_query(struct object *provider, const char *name);
    collection. From a collection, takes the event provider with the same GUID. S_OK even if the collection has no
    match. */
 HRESULT trace_provider_resolve(struct object *provider, struct object *from);
-/* Fills the collection with three groups of event providers. The first are the kernel's. The second have a name on this
-   computer, from a manifest or from the event provider itself. The third are currently registered by a process and have
-   only a GUID. The collection is unchanged on failure. */
+/* Fills the collection with the kernel's event providers and two other groups: event providers that have a name on this
+   computer, from a manifest or from the event provider itself; and event providers that have only a GUID and that a
+   process has currently registered. The collection is unchanged on failure. */
 HRESULT trace_providers_list(struct object *collection);
 /* Fills the collection with the event providers that the process has currently registered. E_INVALIDARG: the process
    does not exist. */
