@@ -129,7 +129,7 @@ static HRESULT extraction_undo(struct extraction *x, HRESULT failed)
     return error_restore(&why);
 }
 
-/* Moves the entry's top-level file or folder. S_FALSE: it was already moved with another entry. */
+/* Moves the entry's top-level file or folder. S_FALSE: that file or folder was already moved with another entry. */
 static HRESULT move_first(const struct extraction *x, const char *from, const char *to, size_t entry)
 {
     const char *name = x->c->entries[entry].name;

@@ -109,7 +109,7 @@ struct cabinet {
 HRESULT cabinet_fault(const struct cabinet *c, const char *what);
 
 /* Receives the entries. For each entry, `begin` is called, then `bytes` for each piece of its data, then `end`. If one
-   of them fails, cabinet_visit ends and returns that error. */
+   of these calls fails, cabinet_visit ends and returns that error. */
 struct cabinet_visitor {
     HRESULT (*begin)(void *user, size_t entry);
     HRESULT (*bytes)(void *user, size_t entry, const uint8_t *data, size_t size);
