@@ -23,7 +23,7 @@ struct alerts {
     struct collect_context context;
     char *path;
     uint64_t max_bytes; /* maximum size of the log per segment; 0: no limit */
-    /* once: take only a single sample; read_once: its first counter read is done; done: the sample is complete */
+    /* once: a single sample is taken; read_once: the first counter read of this sample is done; done: it is complete */
     bool once, read_once, done;
     bool completed;
     bool log_full, log_fails;

@@ -67,7 +67,7 @@ static bool is_all_wildcard(const char *text)
 }
 
 /* If a wildcard matches only some instances, the query path matches all instances, and a filter selects some of them.
-   Then instances can appear and disappear while the query is open. */
+   Because the query matches all instances, instances can appear and disappear while the query is open. */
 static HRESULT choose_query_path(struct threshold *t)
 {
     const struct counter_path *p = &t->path;

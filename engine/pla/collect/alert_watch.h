@@ -60,9 +60,9 @@ struct alert_listener {
 };
 
 /* Watches these thresholds (alert_threshold_parse); copies `listener`. `before`: a watch that no longer takes samples;
-   NULL: none. The new watch takes over its counters, and the state of each threshold that is in both watches. `beside`,
-   used if `before` is NULL: a watch that is still active; NULL: none. Only the states are copied from it. A missing
-   counter is not a failure. */
+   NULL: none. The new watch takes over the counters of `before`, and the state of each threshold that is in both
+   watches. `beside`: a watch that is still active, used only if `before` is NULL; NULL: none. The new watch copies only
+   the states of `beside`. A missing counter is not a failure. */
 HRESULT alert_watch_open(const struct texts *thresholds, const struct alert_listener *listener,
                          struct alert_watch *before, struct alert_watch *beside, struct alert_watch **out);
 /* Takes a sample without evaluating it, so that rates have a value at the next sample. */

@@ -189,8 +189,8 @@ static void note_formatted(struct api_tracing *a, char *text)
     memory_free(text);
 }
 
-/* Adds the counts of an API trace to the totals. Used if new settings replace the API trace, because the new one counts
-   from 0. */
+/* Adds the counts of an API trace to the totals. Used if new settings replace the API trace, because the new API trace
+   counts from 0. */
 static void add_earlier(struct totals *to, struct api_trace *api)
 {
     struct api_trace_numbers n;
@@ -269,8 +269,8 @@ static HRESULT open_trace(struct api_tracing *a, struct object *object, const st
     return hr;
 }
 
-/* Opens the API trace. If the settings are the same, shares the section with `before`, so that a new segment changes
-   nothing in the traced programs. */
+/* Opens the API trace. If the settings are those of `before`, the API trace uses the section of `before`, so that a new
+   segment changes nothing in the traced programs. */
 static HRESULT open_api(struct api_tracing *a, struct object *object, struct api_trace *before)
 {
     struct api_settings s;

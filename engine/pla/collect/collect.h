@@ -20,10 +20,10 @@ struct crossing {
 };
 struct alert_rules; /* alert_watch.h */
 
-/* The data and callbacks that a run passes to collector_open. The strings are borrowed for that call; `user` and the
-   callbacks are valid until the collector is closed. */
+/* The data and callbacks that a run passes to collector_open. The strings are borrowed during the call of
+   collector_open; `user` and the callbacks are valid until the collector is closed. */
 struct collect_context {
-    const char *output_path; /* file to write, or the first of several; full path; "" for a kind without a file */
+    const char *output_path; /* full path of the (first) file to write; "" for a kind without a file */
     const char *output_base; /* folder that contains everything the collector writes (file_open_below) */
     const char *description; /* the set's Description, or "" */
     uint32_t segment_max_mb; /* SegmentMaxSize, 0 = none */
@@ -56,8 +56,8 @@ struct collect_context {
        appear, the collector requests a new segment, but not within this many seconds after the collector was opened. 0:
        never. Other formats add instances to the log. */
     uint32_t new_instances_seconds;
-    /* Like new_instances_seconds, with two differences: it is for counters of computers that could not be reached when
-       the log was created, and it applies to all formats. 0: 60 s. */
+    /* Like new_instances_seconds, but for counters of computers that could not be reached when the log was created, and
+       for all log formats. 0: 60 s. */
     uint32_t other_computers_seconds;
     bool attach;                    /* an API trace includes processes that are already running */
     uint32_t query_timeout_seconds; /* seconds without results after which a query is abandoned; 0: 60 */
@@ -100,9 +100,9 @@ bool collector_file_is_there(struct object *collector, const char *file);
 bool collector_writes_parts(struct object *collector, const char *file);
 /* Deletes all output files of a collector that is not active. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
-/* Checks whether the collector can run. Fails if this host OS does not support its kind
-   (HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)) or if it has nothing to collect. The message names the collector. Opening
-   such a collector succeeds and collects nothing. */
+/* Checks whether the collector can run. Fails if this host OS does not support the collector's kind
+   (HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)), or if the collector has nothing to collect. The message names the
+   collector. Opening such a collector succeeds and collects nothing. */
 HRESULT collector_runs(struct object *collector);
 /* Checks everything that can be checked without opening the collector. Call it for all collectors before opening the
    first one. */
@@ -112,7 +112,7 @@ HRESULT collector_check(struct object *collector);
    the file exists, unless LogOverwrite or LogAppend is set. */
 HRESULT collector_open(struct object *collector, const struct collect_context *context, struct collector **out);
 /* Warms up a host process that was prepared ahead of its run: loads everything that collector_open and the first sample
-   need, and releases it again. Writes nothing, and ignores failures, because collector_open reports them. */
+   need, and then releases everything. Writes nothing, and ignores failures, because collector_open reports them. */
 void collector_rehearse(struct object *collector);
 /* Returns the milliseconds between samples; 0: the collector takes no samples. 64 bits, because SampleInterval can be
    up to 2^32 s. */
@@ -127,7 +127,7 @@ enum collector_end collector_end(const struct collector *c, bool limited);
    failure, for example on a full disk, the log is intact; the caller reports the failure and continues. */
 HRESULT collector_sample(struct collector *c);
 /* Returns the collector's state. Call it after each sample, when the collector requests a poll, and every
-   collector_poll_ms milliseconds. *reason: if the collector failed, the error, with its text; otherwise S_OK. */
+   collector_poll_ms milliseconds. *reason is the error, with its text, if the collector has failed; otherwise S_OK. */
 enum collector_standing collector_poll(struct collector *c, HRESULT *reason);
 void collector_figures(struct collector *c, struct collector_figures *out);
 /* Flushes the collector's data to disk. */
@@ -151,8 +151,8 @@ bool collector_hands_over(const struct collector *c, struct object *model);
 /* Returns whether the collector takes over an active `previous` when it is opened. Open such collectors last. */
 bool collector_takes_over(struct object *collector);
 /* Undoes the takeover when the segment cannot be opened: returns the session to the `previous` collector, which
-   continues with it. True: `previous` now writes to this collector's file, which must not be deleted. Close this
-   collector in any case. */
+   continues with the session. True: `previous` now writes to this collector's file, which must not be deleted. Close
+   this collector in any case. */
 bool collector_hand_back(struct collector *c);
 /* Releases a resource that a killed process left. `line` was passed to collect_context.hold. S_FALSE: no kind knows the
    line. */

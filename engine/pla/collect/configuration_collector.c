@@ -300,7 +300,7 @@ static void configuration_collector_figures(struct collector *collector)
     collector->figures.files_copied = atomic_load(&((struct configuration_work *)collector)->work->files_copied);
 }
 
-/* A source that does not stop in time is abandoned. Even then the document on disk is well-formed. */
+/* A source that does not stop in time is abandoned. The document on disk is well-formed even then. */
 static HRESULT configuration_collector_complete(struct collector *collector)
 {
     struct configuration_work *c = (struct configuration_work *)collector;
@@ -365,7 +365,7 @@ struct slow_work {
     struct error_kept why; /* result of the work */
 };
 
-/* Called by the last one that uses the work: its thread or its consumer. */
+/* Called by the last user of the work, which is either its thread or its consumer. */
 static void slow_work_free(struct slow_work *p)
 {
     if (p->thing)

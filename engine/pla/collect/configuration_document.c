@@ -2,9 +2,9 @@
 /* Writes the XML document of a configuration: its elements and characters, and a file that is a complete XML document
    at any time.
 
-   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. Even then
-   the file must be a well-formed document with everything collected so far. Rewriting the file for each addition would
-   take too long, and appending would leave closing tags in the middle.
+   Problem. Collecting can take minutes, and the process may be killed or the disk may fill up at any time. In all these
+   cases, the file must be a well-formed document with everything collected so far. Rewriting the file for each addition
+   would take too long, and appending would leave closing tags in the middle.
 
    Method (struct whole_document). A write within one page of the host OS' cache happens completely or not at all; a
    longer write may be cut at a page boundary. Therefore every change becomes visible by one write within one page, and

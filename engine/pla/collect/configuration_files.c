@@ -389,7 +389,7 @@ static HRESULT take_files_of(struct collection *c, const char *folder)
 
 /* ---- folders ---- */
 
-/* Marks the folder as visited. S_FALSE: it was visited before. */
+/* Marks the folder as visited. S_FALSE: the folder was visited before. */
 static HRESULT folder_mark_seen(struct collection *c, const char *folder)
 {
     struct folder_identity is;

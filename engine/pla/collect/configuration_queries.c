@@ -66,8 +66,8 @@ static HRESULT read_query(const char *text, struct query **out)
 
 /* ---- rows ---- */
 
-/* Converts 20260102030405.123456+060 to 2026-01-02T03:04:05.123456+01:00. False: another form, such as an interval
-   or a time with asterisks. */
+/* Converts 20260102030405.123456+060 to 2026-01-02T03:04:05.123456+01:00. False: the string has another form, such as
+   an interval or a time with asterisks. */
 static bool iso_time(const char *cim, char iso[40])
 {
     if (strlen(cim) != 25 || cim[14] != '.' || (cim[21] != '+' && cim[21] != '-'))

@@ -11,8 +11,8 @@
 
 /* Windows' limit for the depth of keys. A deeper path must be a cycle. */
 #define DEEPEST      512
-/* While a key is read, it may gain this many subkeys or values; after that, reading stops. Otherwise reading might
-   never end while other processes add to the key. */
+/* If other processes add more than this many subkeys or values to a key while it is read, reading stops. Otherwise
+   reading might never end. */
 #define NEW_ONES     65536
 #define FAR_LIMIT_MS 30000
 #define GONE         HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)
@@ -192,8 +192,8 @@ static HRESULT put_values(struct walk *w, struct registry_key *key)
     return i || configuration_stopped(w->context) ? S_OK : put_key(w, key);
 }
 
-/* Determines whether the key is a link. Links are recorded but not followed, because they lead to keys that are
-   recorded elsewhere, or to a parent. */
+/* Determines whether the key is a link. Links are recorded but not followed, because a link leads to a parent, or to a
+   key that is recorded elsewhere. */
 static HRESULT is_link(struct registry_key *key, bool *out)
 {
     struct registry_value v;

@@ -28,7 +28,7 @@ struct configuration_column {
         COLUMN_VOLATILE /* differs in every document even if nothing has changed; ignored when documents are compared */
     } use;
 };
-/* The last two columns of every table. They say why an Item could not be collected completely, and are empty
+/* The last two columns of every table. The two columns say why an Item could not be collected completely, and are empty
    otherwise. */
 #define COLUMN_ERROR  "error"  /* a message */
 #define COLUMN_RESULT "result" /* an HRESULT, 0x%08X */
@@ -108,8 +108,8 @@ static inline bool configuration_stopped(const struct configuration_source_conte
     return atomic_load_explicit(c->stop, memory_order_relaxed);
 }
 
-/* The sources. Each one writes its section, or does nothing if the request has nothing for it. Fails only with an error
-   of the document (configuration_status) or E_OUTOFMEMORY; the collector then stops. */
+/* The sources. Each source writes its section, or does nothing if the request does not ask for this section. A source
+   fails only with an error of the document (configuration_status) or E_OUTOFMEMORY; the collector then stops. */
 HRESULT configuration_collect_registry(const struct configuration_source_context *c);
 HRESULT configuration_collect_files(const struct configuration_source_context *c);
 HRESULT configuration_collect_queries(const struct configuration_source_context *c);
@@ -136,16 +136,16 @@ void registry_path_free(struct registry_path *p);
 
 /* ---- slow work ---- */
 
-/* A query or another computer can hang. Such work runs on a separate thread; the source waits for a limited time, and
-   stops waiting when the collector is stopped. Results are passed one at a time, which limits memory. Work that hangs
-   keeps its thread and memory until it returns. */
+/* A query or another computer can hang. Work that may hang therefore runs on a separate thread. The source waits for a
+   limited time, and stops waiting when the collector is stopped. Results are passed one at a time, to limit the use of
+   memory. Work that hangs keeps its thread and memory until it returns. */
 
 struct slow_work;
 struct slow_work_kind {
     /* Called on the separate thread; slow_work_take returns its failures. */
     HRESULT (*run)(void *user, struct slow_work *p);
     void (*free_thing)(void *thing);
-    void (*free_user)(void *user); /* called when both the work and its consumer are done */
+    void (*free_user)(void *user); /* called after the work has ended and the consumer has released it */
 };
 /* Starts the work. Takes ownership of `user`, even on failure. */
 HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct slow_work **out);

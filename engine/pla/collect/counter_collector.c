@@ -57,7 +57,7 @@ static HRESULT counter_collector_close(struct collector *c)
     return hr;
 }
 
-/* Counters that could not be added. Each one is also passed to the run as a note. */
+/* Counters that could not be added. Each refused counter is also passed to the run as a note. */
 struct refusals {
     const struct collect_context *context;
     struct error_kept first; /* the first failure; S_OK: none */
@@ -84,8 +84,9 @@ static void refusals_add(void *user, HRESULT reason, const char *subject, const 
     r->context->note(r->context->user, reason, subject, text);
 }
 
-/* Opens the query with the counters that can be added; notes and skips the others (DECISIONS 16). Fails if no counter
-   can be added (DECISIONS 34), unless the collector watches for new instances or for other computers. */
+/* Opens the query with the counters that can be added. Skips all other counters and adds a note for them (DECISIONS
+   16). Fails if no counter can be added (DECISIONS 34), unless the collector watches for new instances or for other
+   computers. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
                           const struct collect_context *context, struct texts *elsewhere)
 {

@@ -38,7 +38,7 @@ struct collector {
     uint64_t poll_ms;                 /* 0: polled only after samples and when it calls `wake` */
     bool ends_by_itself;              /* this collector is ENDS_BY_ITSELF regardless of its kind */
     bool limited;                     /* the collector itself has a limit, such as SegmentMaxRecords */
-    struct collector_figures figures; /* maintained by the kind, on the run's thread */
+    struct collector_figures figures; /* the functions of the kind update it on the run's thread */
 };
 
 /* Indexed by DataCollectorType, MS-PLA 2.2.2.3; NULL or beyond the end: unsupported. */

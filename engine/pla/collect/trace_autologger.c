@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts autologgers to plans, and plans to autologgers. An autologger has the same settings as a session, but most
-   of its numbers are optional. */
+   numbers of an autologger are optional. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

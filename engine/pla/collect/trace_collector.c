@@ -216,7 +216,8 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
 }
 
 /* Queries the session. Sessions with the kernel's name all have the same handle, which may now belong to another
-   program's session. In that case fails with ERROR_WMI_INSTANCE_NOT_FOUND, as if the session had been stopped. */
+   program's session. If the handle belongs to another program's session, fails with ERROR_WMI_INSTANCE_NOT_FOUND, as if
+   the session had been stopped. */
 static HRESULT query_session(const struct trace_collector *tc, struct trace_session *now)
 {
     const struct trace_target t = target_of(tc);
@@ -285,8 +286,8 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
 static HRESULT begin_session(struct trace_collector *tc, const struct collect_context *context)
 {
     struct trace_collector *before = (struct trace_collector *)context->previous;
-    /* With LogAppend, the session continues in the same file. Without it, the same file is overwritten, so the session
-       starts again. */
+    /* With LogAppend, the session continues in the same file. Without LogAppend, the same file is overwritten, so the
+       session starts again. */
     const bool replaces_file = before && tc->plan.file && trace_plan_same_file(&before->plan, &tc->plan) &&
                                !(tc->plan.mode & TRACE_MODE_APPEND);
     HRESULT hr = before && before->owns && !replaces_file ? take_session_over(tc, before) : S_FALSE;
@@ -393,8 +394,8 @@ static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, 
     return wait < LOOK_NEARLY_FULL_MS ? LOOK_NEARLY_FULL_MS : wait < LOOK_FULL_MS ? wait : LOOK_FULL_MS;
 }
 
-/* Returns whether the session's file is full. ETW stops a session whose file is full; for a session that is also
-   real-time, it only closes the file. */
+/* Returns whether the session's file is full. When the file is full, ETW stops the session; if the session is also a
+   real-time session, ETW only closes the file. */
 static bool is_full(const struct trace_collector *tc)
 {
     const uint64_t limit = (uint64_t)tc->maximum_mb << 20, buffer = (uint64_t)tc->now.is.buffer_kb * BUFFER_UNIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists and queries the event providers of this computer: the kernel's, with the flags of MS-PLA note 2, and registered
-   ones. */
+/* Lists and queries the event providers of this computer: the kernel's event providers, with the flags of MS-PLA note
+   2, and registered event providers. */
 #include "engine/pla/trace_event_providers.h"
 
 #include "engine/base/memory.h"
@@ -80,7 +80,7 @@ static HRESULT add_values(struct object *map, uint32_t type, const struct known_
     return hr;
 }
 
-/* Adds the levels or keywords that the event provider defines; S_FALSE: they are unknown. */
+/* Adds the levels or keywords that the event provider defines. S_FALSE: the levels or keywords are unknown. */
 static HRESULT add_fields(struct object *map, const GUID *guid, bool of_keywords)
 {
     struct event_fields fields;

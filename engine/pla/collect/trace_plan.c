@@ -136,8 +136,8 @@ static HRESULT name_provider(struct object *provider, struct trace_enable *e)
     return e->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Reads the group masks from the kernel provider's KeywordsAny. It contains group mask constants, either as flags or as
-   a flag array. */
+/* Reads the group masks from the kernel provider's KeywordsAny. KeywordsAny contains group mask constants, either as
+   flags or as a flag array. */
 static HRESULT read_masks(const struct trace_data_provider *p, const struct trace_enable *e, struct trace_plan *plan)
 {
     uint64_t *values;

@@ -271,7 +271,7 @@ HRESULT trace_session_providers(struct trace_session *s)
 /* ---- start ---- */
 
 /* Fills in the properties of a new session. For a private session, MS-PLA 3.2.4.9 appends the process id to each file
-   name, while ETW omits it from the first one. */
+   name, while ETW omits the process id from the first file name. */
 static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *plan, struct block *b)
 {
     if (etw == &openetw_api && (plan->mode & TRACE_MODE_PRIVATE_LOGGER))
@@ -290,7 +290,7 @@ static HRESULT fill_block(const struct etw_api *etw, const struct trace_plan *pl
     return S_OK;
 }
 
-/* Sets flags that StartTrace does not support. */
+/* Sets the flags of the session that StartTrace cannot set. */
 static HRESULT set_masks(const struct etw_api *etw, uint64_t handle, const struct trace_plan *plan)
 {
     uint32_t masks[GROUP_MASKS];

@@ -71,7 +71,7 @@ bool trace_plan_writes_file(const struct object *collector);
 /* Returns whether both entries enable the event provider in the same way. */
 bool trace_enable_same(const struct trace_enable *a, const struct trace_enable *b);
 bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b);
-/* Returns whether trace_session_update can change a running session from one plan to the other. */
+/* Returns whether trace_session_update can change a running session from plan `from` to plan `to`. */
 bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to);
 /* Adds a copy of the entry to the plan. */
 HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enable);
@@ -129,8 +129,8 @@ void trace_sessions_free(struct trace_session *list, size_t count);
    with the errors of file_open_below. Does not change the file. */
 HRESULT trace_file_check(const char *base, const char *path, bool over);
 
-/* Calls `each` for the files of a private session: ETW appends each process's id to `path`, and possibly a number.
-   Stops at the first failure and returns it. */
+/* Calls `each` for the files of a private session: ETW appends each process's id, and possibly a number, to `path`.
+   Returns the first failure of `each`, and makes no further calls. */
 HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const char *file), void *user);
 /* Calls trace_file_check for `path` and for all files of the private session. */
 HRESULT trace_file_check_private(const char *base, const char *path, bool over);
