@@ -529,7 +529,8 @@ static HRESULT has_mark(const char *root, const char *folder)
     return hr != S_OK ? hr : got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
-/* Appends a line. Terminates a truncated last line with CUT first, so that a part of a name is not read as a name. */
+/* Appends a line. If the last line is truncated, first terminates that line with CUT, so that a part of a name is not
+   read as a name. */
 static HRESULT write_line(struct file *file, const char *word, const char *name)
 {
     uint64_t size = 0;
@@ -556,9 +557,9 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
     return hr;
 }
 
-/* Hash of the last mark for which a wait failed, and the time until which there is no further wait for it, in seconds
-   (clock_monotonic_ms / 1000). If two threads change them at the same time, a wait is repeated, or a name is not
-   added. */
+/* held_mark is the hash of the last mark for which a wait failed. Until held_until, in seconds (clock_monotonic_ms /
+   1000), no call waits for this mark again. If two threads change the two variables at the same time, a wait is
+   repeated, or a name is not added. */
 static atomic_uint held_mark, held_until;
 
 static HRESULT open_mark(const char *root, const char *mark, struct file **out)

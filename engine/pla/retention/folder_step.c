@@ -111,14 +111,15 @@ static HRESULT delete_named(struct held_folder *f, const char *names, bool folde
     return hr;
 }
 
-/* Returns whether the file is missing. This is not a failure, because other clean-up scripts can also delete files. */
+/* Returns whether the file is missing. A missing file is not a failure, because other clean-up scripts can also delete
+   files. */
 static bool is_gone(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* Deletes all listed files and folders. `lenient`: it is not a failure if a folder cannot be deleted, for example
-   because it is not empty. */
+/* Deletes all listed files and folders. `lenient`: a folder that cannot be deleted, for example because it is not
+   empty, is not a failure. */
 static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
 {
     struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};
@@ -292,7 +293,7 @@ HRESULT folder_delete_data(const struct folder_work *w, bool packed)
     HRESULT hr = step_begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
     if (SUCCEEDED(hr) && packed) {
         char *cabinet = folder_cabinet_name(f);
-        data = (struct listed){.kinds = KIND(DATA)}; /* without folders, which are not in the cabinet */
+        data = (struct listed){.kinds = KIND(DATA)}; /* folders are not listed, because a cabinet contains only files */
         hr = cabinet ? folder_walk(f, w->names, content_list, &data) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = folder_compare_cabinet(f, cabinet, &data);

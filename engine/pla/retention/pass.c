@@ -15,9 +15,9 @@ static size_t index_of(const struct scanned *s, const char *name)
     return RETENTION_ALL;
 }
 
-/* Returns how many folders the set may keep so that MaxFolderCount allows one more. The check before a start also
-   counts folders that do not belong to the set (MS-PLA 3.2.4.2). Such folders are never deleted. Returns 0 (no limit)
-   if deleting folders cannot make enough room, because the newest folder is never deleted. */
+/* Returns how many folders the set may keep if MaxFolderCount must still allow one new folder. The check before a start
+   also counts folders that do not belong to the set (MS-PLA 3.2.4.2). Such folders are never deleted. Returns 0 (no
+   limit) if deleting folders cannot make enough room, because the newest folder is never deleted. */
 static uint32_t most_before_a_start(const char *root, const struct scanned *s, uint32_t most)
 {
     struct texts all = {0};
@@ -81,7 +81,7 @@ static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, c
     HRESULT hr = folder_send(w, a->send_to, &own);
     if (FAILED(hr) && !own)
         d->unreachable = a->destination;
-    else if (hr == S_OK) { /* if this cannot be recorded, the next pass finds the file at the destination */
+    else if (hr == S_OK) { /* if recording fails, the next pass finds the file at the destination */
         struct error_kept none = error_keep(hr);
         folder_note(d->pass->scan.space, d->pass->scan.set, FOLDER_SENT, &w->record, 1, a->destination);
         error_restore(&none);
@@ -147,7 +147,7 @@ static HRESULT pass_report(const struct retention_pass *p, const char *name, con
     return S_OK;
 }
 
-/* Returns whether files that no run created matter for the step. They do not matter for cabinets and reports. */
+/* Returns whether files that no run created matter for the step. Such files do not matter for cabinets and reports. */
 static bool meets_others(const struct retention_step *step)
 {
     return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;
@@ -196,8 +196,8 @@ static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, 
     return hr;
 }
 
-/* Reports the folders that could not be read, each one once per pass. `reported`: names that the first part of the pass
-   has already reported, in the same order as the failures. */
+/* Reports the folders that could not be read; each folder is reported only once per pass. `reported`: names of folders
+   that the first part of the pass has already reported, in the order of the failures. */
 static HRESULT pass_report_failures(const struct retention_pass *p, const struct scanned *s, struct texts *reported)
 {
     const size_t before = reported->count;
@@ -239,8 +239,8 @@ static void pass_report_limits(const struct retention_pass *p, const struct rete
         }
 }
 
-/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: a condition is not met;
-   this has been reported. */
+/* Checks that the only folder to process belongs to the set and is not in use. *go_on false: a condition is not met,
+   and check_only has reported the reason. */
 static HRESULT check_only(const struct retention_pass *p, const struct scanned *s, bool *go_on)
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Private header of retention, which packs, sends and deletes a set's run folders. It scans and walks the folders,
-   plans steps with a reason for each, and performs the steps. MS-PLA 3.2.4.2, 3.2.4.3, 2.2.2.8, 2.2.2.9; DECISIONS
-   103. */
+/* Private header of retention, which packs, sends and deletes a set's run folders. A retention pass scans and walks the
+   folders, plans steps with a reason for each step, and performs the steps. MS-PLA 3.2.4.2, 3.2.4.3, 2.2.2.8, 2.2.2.9;
+   DECISIONS 103. */
 #ifndef OPENPLA_PLAN_H
 #define OPENPLA_PLAN_H
 
@@ -116,8 +116,8 @@ struct content {
 struct content_names {
     const char *report, *html;
 };
-/* Visits the contents of a run's folder: calls `each` until a call fails, and returns that failure. The files that the
-   folder's mark lists are files of runs. A subfolder with a mark belongs to another set or run.
+/* Visits the contents of a run's folder: calls `each` until a call fails, and returns that failure. The files of runs
+   are the files in the list of the folder's mark. A subfolder with a mark belongs to another set or run.
    HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): folders are nested too deeply. `each` must not delete anything. */
 HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
                     HRESULT (*each)(void *user, const struct content *content), void *user);
@@ -128,7 +128,7 @@ char *folder_scrap_name(const struct held_folder *f);
 
 /* ---- scanning the folders below RootPath ---- */
 
-/* A folder that could not be read. It may belong to the set, so no step is planned for it. */
+/* A folder that could not be read. No step is planned for such a folder, because the folder may belong to the set. */
 struct scan_failure {
     const char *name; /* name in the record */
     HRESULT hr;
@@ -189,14 +189,14 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
 
 /* ---- SendCabTo: sending a cabinet to a share (MS-PLA 3.2.4.3) ---- */
 
-/* Returns why `destination` is not a valid SendCabTo, as a static string; NULL: valid. It must be \\server\share,
-   optionally followed by folders. */
+/* Returns why `destination` is not a valid SendCabTo, as a static string; NULL: valid. A valid SendCabTo is
+   \\server\share, optionally followed by folders. */
 const char *send_destination_fault(const char *destination);
-/* Copies the folder's cabinet to the destination, under a temporary name until the copy is complete; an interrupted
-   copy is repeated. Replaces nothing: if the name is taken, because folders of other computers or sets can have the
-   same name, uses COMPUTER_FOLDER.cab, then COMPUTER_FOLDER_2.cab and so on. Succeeds if an identical file exists.
-   S_FALSE: no cabinet. File errors name the destination. *own: the failure concerns only this cabinet or its name, not
-   the destination. */
+/* Copies the folder's cabinet to the destination. The copy has a temporary name until it is complete; an interrupted
+   copy is repeated. Replaces no file: folders of other computers or sets can have the same name. If the name is taken,
+   uses COMPUTER_FOLDER.cab, then COMPUTER_FOLDER_2.cab and so on. Succeeds if an identical file exists. S_FALSE: no
+   cabinet. File errors name the destination. *own: the failure concerns only this cabinet or its name, not the
+   destination. */
 HRESULT folder_send(const struct folder_work *w, const char *destination, bool *own);
 
 #endif
