@@ -24,7 +24,7 @@ struct ended_segments {
     struct thread *thread;
     struct lock lock;
     struct thread_condition changed;
-    struct ended_segment *waiting, *done; /* both in the order of the segments */
+    struct ended_segment *waiting, *done; /* two lists, each in the order of the segments */
     struct note *notes;                   /* newest first */
     bool busy, closing;
 };

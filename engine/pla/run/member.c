@@ -104,7 +104,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
     struct data_collector_set *set = m->set->set;
     struct value description = {.kind = PROPERTY_TEXT};
     uint32_t new_instances_seconds = 0, other_computers_seconds = 0, query_timeout_seconds = 0, attach = 0;
-    /* If Description refers to a string resource, object_get returns the string itself. */
+    /* If Description is a reference to a string resource, object_get returns the string that the resource contains. */
     HRESULT hr = object_get(&set->object, class_property(&data_collector_set_class, "Description"), &description);
     if (SUCCEEDED(hr))
         hr = setting_read(&set->object, SETTING_NewInstancesFile, &new_instances_seconds);
@@ -335,12 +335,12 @@ static HRESULT check(const struct data_manager *m, const char *root)
     return SUCCEEDED(hr) ? check_folders(m, root) : hr;
 }
 
-/* Two passes, because the first pass does not remove a folder that contains files of users. In the second pass that
-   folder no longer belongs to the set, so another folder is deleted instead. */
+/* Two passes are needed if a folder contains files of users, because the first pass does not remove such a folder. In
+   the second pass the folder no longer belongs to the set, so the pass deletes another folder instead. */
 enum { ROOM_PASSES = 2 };
 
-/* If a condition is not met, first deletes run folders by the retention policy. Otherwise a disk that other data have
-   filled would prevent all further runs of the set. */
+/* If a condition is not met, first deletes run folders by the retention policy. Without this deletion, a disk that
+   other data have filled would prevent all further runs of the set. */
 HRESULT output_check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;

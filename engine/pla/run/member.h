@@ -73,10 +73,11 @@ enum alert_action { ALERT_EVENT, ALERT_TASK, ALERT_TRIGGER, ALERT_ACTIONS };
 #define ALERT_TRIGGERS_WAITING 64
 /* Maximum number of tasks of a run that run at the same time. A further task waits until one has exited. */
 #define ALERT_TASKS_AT_ONCE    8
-/* How long the end of a run waits for queued actions to start, in milliseconds. */
+/* The time in milliseconds that a run waits at its end for queued actions to start. */
 #define ALERT_END_MS           10000
 
-/* An action to perform. It is copied when it is queued. Members that the kind of action does not need are NULL. */
+/* An action to perform. The queue contains a copy of the action. Members that the kind of action does not need are
+   NULL. */
 struct alert_order {
     const char *collector;
     const struct crossing *crossing; /* for an event */

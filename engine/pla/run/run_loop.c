@@ -131,7 +131,7 @@ static bool same_file(const struct data_collector *a, const struct data_collecto
            a->LogCircular == b->LogCircular && a->LogOverwrite == b->LogOverwrite;
 }
 
-/* Finds the members that differ from `models`. S_FALSE: at least one of them must be reopened. */
+/* Finds the members that differ from `models`. S_FALSE: at least one of these members must be reopened. */
 static HRESULT find_changed(const struct run *r, struct object *const *models, bool *changed)
 {
     HRESULT hr = S_OK;
@@ -471,7 +471,7 @@ static void member_sample(struct run *r, size_t index, int64_t tick)
     HRESULT hr = take_sample(r, index);
     if (hr == S_FALSE) {
         limit_reached(r, log_limit);
-        /* The file was full, so this sample becomes the first one of the next segment. */
+        /* The file was full, so this sample becomes the first sample of the next segment. */
         if (!r->roll || !next_segment(r, tick))
             return;
         hr = take_sample(r, index);
@@ -502,8 +502,9 @@ static void sample_due_members(struct run *r, int64_t now)
     }
 }
 
-/* Returns whether the next segment must be opened immediately. This is so if a member takes no samples: such a member
-   cannot wait for the next sample of other members. A member that ends on its own can wait. */
+/* Returns whether the next segment must be opened immediately. This is so if a member takes no samples, because such a
+   member cannot wait for the next sample of other members. Exception: a member that is complete without a limit
+   (ENDS_BY_ITSELF) can wait. */
 static bool rolls_at_once(const struct run *r)
 {
     bool at_once = false;
@@ -621,7 +622,7 @@ static void check_limits(struct run *r)
         limit_reached(r, "the run ended because SegmentMaxDuration has passed");
     if (!r->end && now < next_tick(r) && now >= segment_opens_at(r))
         next_segment(r, next_tick(r));
-    /* No further sample is due, or a member cannot wait for it. */
+    /* Opens the next segment now if no further sample is due, or if a member cannot wait for the next sample. */
     if (!r->end && r->roll && (next_tick(r) == TICK_NEVER || rolls_at_once(r)))
         next_segment(r, now);
 }

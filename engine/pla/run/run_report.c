@@ -319,7 +319,7 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
     return hr;
 }
 
-/* Applies the rules. If they fail, the report is kept, and the failure becomes a note and event 3002. */
+/* Applies the rules. If the rules fail, the report is kept, and the failure becomes a note and event 3002. */
 static HRESULT apply_rules(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
 {
     HRESULT hr = run_rules_apply(what, path, is_over, limit, notes);
@@ -342,7 +342,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (SUCCEEDED(hr))
         hr = file_below(what, "RuleTargetFileName", m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
                         path);
-    if (SUCCEEDED(hr)) /* the folder exists, so this only checks its location */
+    if (SUCCEEDED(hr)) /* the folder exists, so this call only checks the folder's location */
         hr = folder_create_below(what->root, what->folder);
     if (SUCCEEDED(hr))
         hr = check_replaced("RuleTargetFileName", *path);

@@ -14,12 +14,13 @@ struct run_report {
     uint32_t steps;                       /* STEP_CREATE_REPORT, STEP_RUN_RULES, STEP_CREATE_HTML (sets.h) */
 };
 /* Performs the requested steps in this order: creates the report, applies the rules to the existing report, and creates
-   its report page (ReportFileName). An existing report and report page are replaced; on failure they are unchanged.
-   *path, from memory_alloc, is the path of the report. Adds notes for users about the logs and the schema to `notes`.
-   S_FALSE: there are no logs, or there is no report for the rules or the report page. If `files` contains no log, an
-   existing report and its report page stay as they are. E_INVALIDARG: RuleTargetFileName, EventsFileName or
-   ReportFileName is the name of a log or of a collected configuration; HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): a link
-   leads out of `root`. Also fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT) and the errors of report_make. */
+   the report page (ReportFileName). An existing report and report page are replaced. On failure the existing report and
+   report page are unchanged. *path, from memory_alloc, is the path of the report. Adds notes for users about the logs
+   and the schema to `notes`. S_FALSE: there are no logs, or there is no report for the rules or the report page. If
+   `files` contains no log, an existing report and its report page stay as they are. E_INVALIDARG: RuleTargetFileName,
+   EventsFileName or ReportFileName is the name of a log or of a collected configuration;
+   HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): a link leads out of `root`. Also fails with HRESULT_FROM_WIN32(ERROR_TIMEOUT)
+   and the errors of report_make. */
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *notes);
 
 #endif

@@ -38,7 +38,7 @@ HRESULT run_section_create(const char *space, const char *name, struct run_secti
    (run_host_find). All later calls with the section refer to this host process. */
 HRESULT run_section_open(const char *space, const char *name, struct run_section **out);
 /* Works like run_section_open, for a host process that is alive and not in PHASE_STOPPED; also reads its state.
-   S_FALSE, with nothing to close: the set has no host process in such a state. */
+   S_FALSE: the set has no such host process, and *out need not be closed. */
 HRESULT run_section_open_running(const char *space, const char *name, struct run_section **out,
                                  struct run_state *state);
 void run_section_close(struct run_section *s); /* NULL is allowed */
@@ -50,8 +50,8 @@ void run_section_publish_figures(struct run_section *s, size_t place, const char
                                  const struct collector_figures *figures);
 /* Publishes the number of collectors with statistics. */
 void run_section_publish_count(struct run_section *s, size_t count);
-/* Reads the state. False: the host process no longer exists; this is determined from its registration in the store. An
-   invalid state of a living host process reads as PHASE_RUNNING, so that the set can be stopped. */
+/* Reads the state. False: according to its registration in the store, the host process no longer exists. An invalid
+   state of a living host process reads as PHASE_RUNNING, so that the set can be stopped. */
 bool run_section_read(struct run_section *s, struct run_state *state);
 bool run_section_alive(struct run_section *s);
 
@@ -74,7 +74,7 @@ enum run_request { REQUEST_UPDATE, REQUEST_FLUSH, RUN_REQUESTS };
 HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number);
 /* Client: whether the request was answered. *hr is the result, with its message as this thread's error text. */
 bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr);
-/* Host process: whether a client waits for an answer. *number identifies the request. */
+/* Host process: returns whether a client waits for an answer. *number identifies the request. */
 bool run_section_asked(struct run_section *s, enum run_request request, uint64_t *number);
 /* Host process: answers all requests up to the number, with error_text(hr) on failure. */
 void run_section_answer(struct run_section *s, enum run_request request, uint64_t number, HRESULT hr);
@@ -116,7 +116,7 @@ struct start_report;
 HRESULT start_report_create(const char *run_key, const char *security, struct start_report **out);
 /* Starter, before it starts the host process: makes the host process wait before it runs the set. */
 HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security);
-/* Starter, before it starts the host process: sets the account for which it acts. */
+/* Starter, before it starts the host process: sets the account for which the starter acts. */
 void start_report_put_user(struct start_report *r, const char *user);
 #define START_USER_BYTES 768 /* account and domain have at most 256 units each; longer names are truncated */
 /* Host process: reads that account; "": not set. `r` may be NULL. */
@@ -126,7 +126,7 @@ void start_report_let(struct start_report *r, bool begin);
 /* Waiting host process: waits for start_report_let. S_OK: run the set; S_FALSE: the host process is not needed, or its
    starter no longer exists. */
 HRESULT start_report_await(struct start_report *r);
-/* Host process: opens the report. Failure: no process waits for it any more. */
+/* Host process: opens the report. A failure: no process waits for the report any more. */
 HRESULT start_report_open(const char *run_key, struct start_report **out);
 void start_report_close(struct start_report *r); /* NULL is allowed */
 /* Host process: reports that it has locked the set. *r may be NULL. */
@@ -156,14 +156,14 @@ struct diagnostics {
     uint64_t losses_reported_ms; /* clock_monotonic_ms of that event */
     char *end;                   /* the reason for the end of the run; NULL: it is active */
 };
-/* Adds a note, with `reason` if that is a failure. True: the note is new. */
+/* Adds a note; if `reason` is a failure, the note contains `reason`. True: the note is new. */
 bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text);
 /* Counts a sample that failed with hr and error_text(hr). True: the previous failure, if any, had another reason. */
 bool diagnostics_lost(struct diagnostics *d, HRESULT hr);
 /* Call this when an event reports `count` lost samples. */
 void diagnostics_losses_reported(struct diagnostics *d, uint64_t count, uint64_t now_ms);
 /* True: samples were lost since the latest event, and another event is due. *total: samples lost in the run so far. The
-   event at the end of a run contains the total, but a host process that is killed cannot write it. */
+   event at the end of a run contains the total, but a killed host process cannot write that event. */
 bool diagnostics_losses_due(const struct diagnostics *d, uint64_t now_ms, uint64_t *total);
 /* Sets the reason for the end of the run, unless a reason is already set. The reason is the last line of the
    diagnostics, regardless of the number of notes. */
@@ -185,7 +185,8 @@ struct run_set {
     struct set_export *export;    /* NULL: the set does not export */
     struct texts held;            /* lines about resources that outlive a killed host process (held_add) */
 };
-/* Loads the committed set; zeroes the rest. Fails with PLA_E_DCS_NOT_FOUND or OPENPLA_E_MALFORMED_XML. */
+/* Loads the committed set, and sets all other members of *out to zero. Fails with PLA_E_DCS_NOT_FOUND or
+   OPENPLA_E_MALFORMED_XML. */
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out);
 void run_set_free(struct run_set *r);
 

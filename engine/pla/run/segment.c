@@ -164,8 +164,8 @@ static HRESULT change_record(const struct run_set *r, HRESULT (*change)(struct r
     return store_update_run(r->space, r->name, &(struct run_change){change, user});
 }
 
-/* Writes the run record before anything is created in the folder. `follows`: only reserves the serial number, because
-   the files are not known yet. */
+/* Writes the run record before anything is created in the folder. If `follows` is true, this call only reserves the
+   serial number, because the files are not known yet. */
 static HRESULT segment_add_member(struct run_set *r, bool follows, struct entry *e)
 {
     char *message = diagnostics_text(&r->diagnostics);

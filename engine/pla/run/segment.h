@@ -63,8 +63,8 @@ struct ended_segments;
 /* Creates the queue. `section` is signalled after each processed segment and for each note. Both arguments are
    borrowed; `work` may be NULL. */
 HRESULT ended_segments_create(run_compile work, struct run_section *section, struct ended_segments **out);
-/* Queues a segment; takes ownership of `e` on success. The first call starts the thread, and fails if that is
-   impossible. */
+/* Queues a segment; takes ownership of `e` on success. The first call starts the thread, and fails if the thread cannot
+   be started. */
 HRESULT ended_segments_add(struct ended_segments *q, struct ended_segment *e);
 /* Returns the next processed segment, which the caller must free; NULL: none. */
 struct ended_segment *ended_segments_take(struct ended_segments *q);
@@ -118,9 +118,9 @@ HRESULT output_check_root(const struct data_collector_set *set);
    PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);
 /* Determines the file of a collector in `folder`; *out is from memory_alloc. `follows`: the segment continues a run. If
-   the file then exists, adds the serial number, or the next unused number, to the name, unless the collector appends,
-   overwrites or is circular (behaviour 5). For an API trace, adds a number whenever the file exists.
-   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): no unused number was found. */
+   `follows` is true and the file exists, adds the serial number, or the next unused number, to the name. No number is
+   added if the collector appends, overwrites or is circular (behaviour 5). For an API trace, a number is added whenever
+   the file exists. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): no unused number was found. */
 HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
                     char **out);
 

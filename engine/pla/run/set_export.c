@@ -2,9 +2,9 @@
 /* The export of a running set.
 
    The export has a separate query and a thread that samples it; the sender has another thread. The run loop therefore
-   shares only one lock with them, the lock of the notes, which is never held for long. At its end, the run waits up to
-   END_MS for the sampling thread. If that thread hangs in a sample, for example of a remote computer, the run abandons
-   it together with its memory; the thread frees the memory when the sample returns. */
+   shares only one lock with these threads: the lock of the notes, which is never held for long. At its end, the run
+   waits up to END_MS for the sampling thread. If that thread hangs in a sample, for example of a remote computer, the
+   run abandons it together with its memory; the thread frees the memory when the sample returns. */
 #include "engine/pla/run/set_export.h"
 
 #include "engine/base/clock.h"
@@ -121,8 +121,8 @@ static bool export_wait(struct set_export *x, uint64_t until)
     return goes_on;
 }
 
-/* Samples until the run ends. Skips a sample that fails, as the set's logs do; reports the first of several consecutive
-   failures. */
+/* Samples until the run ends. A sample that fails is skipped, as in the set's logs. Of several consecutive failures,
+   only the first one is reported. */
 static HRESULT export_sample_all(struct set_export *x, struct feed *feed)
 {
     const uint64_t begun = clock_monotonic_ms();

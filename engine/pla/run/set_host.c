@@ -22,8 +22,8 @@
 /* How long to wait for another host process that holds the set's run lock while it starts or exits. */
 #define OTHER_HOST_MS      5000
 #define LOCK_STEP_MS       50
-/* How long an ended run keeps trying to write its record, for example while another program has the record open, or
-   while the disk is full. This is less than the time that a client waits for a stop (RUN_STOP_WAIT_MS). */
+/* An ended run tries for this time to write its record, for example while another program has the record open, or while
+   the disk is full. A client waits longer for a stop (RUN_STOP_WAIT_MS). */
 #define RECORD_PATIENCE_MS 30000
 #define RECORD_STEP_MS     200
 
