@@ -19,7 +19,7 @@ static HRESULT not_there(const char *name)
     return error_set(PLA_E_DCS_NOT_FOUND, "\"" SPACE "\\%.300s\": the autologger does not exist in the registry", name);
 }
 
-/* Returns the path of the key; `name` NULL: the key that contains all autologger keys. */
+/* Returns the path of the key. `name` NULL: returns the path of the key that contains all autologger keys. */
 static HRESULT path_of(const char *name, char **out)
 {
     char directory[DIRECTORY_NAME_BYTES];
@@ -82,8 +82,8 @@ static HRESULT move_stored(const char *name)
 
 /* ---- reading ---- */
 
-/* Creates the committed set from the key's OpenPLA value, which has the properties that a session does not have.
-   Without that value, the set is empty. */
+/* Creates the committed set from the key's OpenPLA value, which has the properties that a session does not have. If the
+   key has no OpenPLA value, the set is empty. */
 static HRESULT committed(const struct autologger *a, struct object **out)
 {
     HRESULT hr = a->set ? set_create_from_xml(a->set, strlen(a->set), out) : set_create(out);
@@ -250,7 +250,7 @@ static HRESULT describe_autologger(struct object *set, const char *name, struct 
         a->start = (struct autologger_number){true, set_of(set)->SchedulesEnabled};
     }
     /* Creates RootPath now if allowed, because starting the session creates no folder. Ignores a missing RootPath,
-       because it may exist when the session starts. */
+       because the folder may have been created by the time the session starts. */
     if (SUCCEEDED(hr) && plan.file && output_check_root(set_of(set)) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     trace_plan_free(&plan);

@@ -114,8 +114,8 @@ static HRESULT check_change(const struct caller *caller, const struct set_access
     return hr;
 }
 
-/* Checks the caller's right to start a kernel session if the set requests kernel events. Required because the server
-   starts the session with the server's rights. */
+/* Checks the caller's right to start a kernel session if the set requests kernel events. The check is needed because
+   the server starts the session with its own rights. */
 static HRESULT check_kernel(const struct caller *caller, const struct category *c, const char *name, struct object *set)
 {
     char *security;

@@ -200,7 +200,7 @@ static HRESULT restore_definition(const char *space, const char *name, const cha
 
 /* Loads the stored definition or, unless `whole` is set, only its end with the account line. If the definition does not
    exist or cannot be read, *xml is NULL, which means that there is no account. `stored`: the result of an earlier read,
-   whose XML is moved to *xml (zero: the set did not exist); NULL: not read yet. */
+   or zero if the set did not exist; its XML is moved to *xml. `stored` NULL: the definition has not been read yet. */
 static HRESULT load_before(const char *space, const char *name, bool whole, struct stored_set *stored, char **xml,
                            size_t *size)
 {
@@ -218,8 +218,8 @@ static HRESULT load_before(const char *space, const char *name, bool whole, stru
 }
 
 /* Stores the set. Values of the run record that a client set (a higher SerialNumber, a LatestOutputLocation) apply to
-   the next run (DECISIONS 13). `update`: the running instance applies the new definition. If it rejects the new
-   definition, the old one is restored. */
+   the next run (DECISIONS 13). `update`: the running instance applies the new definition. If the running instance
+   rejects the new definition, the old definition is restored. */
 static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                         struct stored_set *stored, enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
@@ -291,8 +291,8 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Checks the caller's access to the session that runs under an Autosession's name: it may be another user's session,
-   even if the caller may change the Autosession. */
+/* Checks the caller's access to the session that runs under an Autosession's name. Even if the caller may change the
+   Autosession, the running session may be another user's session. */
 static HRESULT check_running_session(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                                      const char *name)
 {
@@ -384,7 +384,8 @@ static void restore_security(struct object *o, bool back, HRESULT hr, char *befo
     memory_free(before);
 }
 
-/* Finds the session with its event providers, which an update compares; *out empty: it is not running. */
+/* Finds the session with its event providers, because an update compares them. *out is empty if the session is not
+   running. */
 static HRESULT find_running(const char *name, struct trace_session *out)
 {
     HRESULT hr = trace_set_find(name, out);
@@ -430,7 +431,8 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
                                                             : "a trace session has no account");
 }
 
-/* Reports a SerialNumber below that of the next run, because it would be used twice (DECISIONS 13). */
+/* Reports a SerialNumber that is lower than the next run's serial number, because such a number would be used twice
+   (DECISIONS 13). */
 static HRESULT serial_validate(struct object *o, const char *space, const char *name, struct object *issues)
 {
     const struct validation v = {.issues = issues};
@@ -441,7 +443,7 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     const uint32_t serial_number = set_of(o)->SerialNumber;
     object_unlock(o);
     HRESULT hr = put ? store_load_run(space, name, &record) : S_FALSE;
-    if (definition_is_damaged(hr)) { /* no record to compare with */
+    if (definition_is_damaged(hr)) { /* there is no record to compare with */
         error_clear();
         return S_OK;
     }
@@ -540,7 +542,7 @@ static HRESULT query_set(struct object *o, const struct caller *caller, const ch
     return hr;
 }
 
-/* Checks whether the caller may delete the set. *stored: the set, unless this process itself deletes it. */
+/* Checks whether the caller may delete the set. *stored receives the set, unless this process itself is the caller. */
 static HRESULT check_delete(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             struct stored_set *stored)
 {
@@ -600,8 +602,8 @@ static void journal_start(HRESULT hr, const struct caller *caller, const char *s
     memory_free(account);
 }
 
-/* Starts a set of the namespace System. All users share its definition, so it runs under the caller's account (MS-PLA
-   3.2.1). */
+/* Starts a set of the namespace System. All users share the definition, so the set runs under the caller's account
+   (MS-PLA 3.2.1). */
 static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *account, const char *space,
                              const char *name, bool synchronous)
 {
@@ -822,7 +824,7 @@ static HRESULT list_sets(struct object *collection, const struct caller *caller,
     HRESULT hr = definition_load_matching(caller, space, pattern, &stored);
     for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++) {
         hr = add_set(collection, caller, space, &stored.items[i], server);
-        if (definition_is_damaged(hr) && strpbrk(pattern, "*?")) /* a corrupt set must not hide the others */
+        if (definition_is_damaged(hr) && strpbrk(pattern, "*?")) /* a corrupt set must not hide other sets */
             hr = S_OK;
     }
     stored_sets_free(&stored);

@@ -24,8 +24,8 @@ struct run_pass {
     const char *running;                  /* path of the active run's folder; NULL: none */
     bool latest_runs;                     /* the newest folder is being written */
     bool room_for_one;                    /* leaves room for one more folder under MaxFolderCount */
-    /* Called for each failure of a folder; these failures are then not returned. The result of the callback is ignored.
-       May be NULL. */
+    /* Called for each failure of a folder. Failures for which the callback was called are not returned. The result of
+       the callback is ignored. May be NULL. */
     HRESULT (*failed)(void *user, const char *folder, HRESULT hr);
     void *user;
 };

@@ -137,8 +137,8 @@ void run_rights_free(struct run_rights *r)
 /* ---- host process ---- */
 
 /* The secret that this host process was given. It is kept until the process exits, because reconnecting to a database
-   and applying a new definition need the passwords. It is written before the run's first thread starts, then only
-   read. */
+   and applying a new definition need the passwords. The secret is written before the run's first thread starts;
+   afterwards it is only read. */
 static struct {
     char key[SHARED_KEY_DIGITS + 1];
     char *text;

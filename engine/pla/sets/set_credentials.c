@@ -60,7 +60,7 @@ static HRESULT administrators_alone(const struct caller *caller, HRESULT hr, con
     return hr;
 }
 
-/* Logs on with the password, so that a wrong one is reported now and not at the first start. Returns the account's
+/* Logs on with the password, so that a wrong password is reported now and not at the first start. Returns the account's
    SID. */
 static HRESULT try_password(const struct put *put, char **sid)
 {
@@ -244,8 +244,9 @@ static HRESULT check_export_url(struct object *o, const char *url)
     return FAILED(hr) ? error_prefix(hr, SETTING_KEY(ExportUrl)) : S_OK;
 }
 
-/* Moves the credentials of an export to the set's secret. They are stored like those of a data source, under a name
-   that no collector can have. They are used only for exactly the same URL, because another server must not get them. */
+/* Moves the credentials of an export to the set's secret. The credentials are stored like the secrets of a data source,
+   under a name that no collector can have. They are used only for exactly the same URL, because another server must not
+   get the credentials. */
 static HRESULT take_out_export(struct object *o, const struct set_secret *old, struct set_secret *secret,
                                struct set_credentials_change *out)
 {
@@ -395,8 +396,8 @@ void set_credentials_committed(struct object *o, const char *space, const char *
     change_free(c);
 }
 
-/* Returns whether the stored definition contains the key. It can contain the key of a failed commit, if the failure
-   came after the rename. Fails if this is unknown. */
+/* Returns whether the stored definition contains the key. After a failed commit, the definition can contain the new
+   key, if the failure came after the rename. Fails if the definition cannot be checked. */
 static HRESULT is_stored_with(const char *space, const char *name, const char *key, bool *stored)
 {
     struct set_account is = {.user = NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The secret of a set: the passwords of its account and of its databases. In its text form, each line has a word and a
-   value. The first line names the set, so that a key that is copied to another definition does not give access to the
-   passwords. */
+   value. The first line contains the set's name, so that a copy of the key in another definition does not give access
+   to the passwords. */
 #ifndef OPENPLA_SET_SECRET_H
 #define OPENPLA_SET_SECRET_H
 

@@ -61,9 +61,9 @@ HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *c
     return S_OK;
 }
 
-/* Checks a server's name. The classes of MS-PLA have a fixed namespace. They return the server's name but do not use it
-   (MS-PLA 3.2.4.1.53, 3.2.4.1.54), because a client may know its computer by any name. For the other classes, the verbs
-   check whether they can use that server. */
+/* Checks a server's name. The classes of MS-PLA have a fixed namespace; these classes return the server's name but do
+   not use it (MS-PLA 3.2.4.1.53, 3.2.4.1.54), because a client may know its computer by any name. For the other
+   classes, the verbs check whether they can use the server. */
 static HRESULT check_server(const struct set_verbs *verbs, const char *category, const char *server)
 {
     if (server && text_utf16_length(server) >= 1024)
@@ -164,7 +164,7 @@ char *sets_folder_key(struct object *o)
 /* ---- Commit ---- */
 
 /* Reports a path that counter_path_check rejects, as an issue only: a start skips the path. Published templates contain
-   such paths, and Windows accepts them (DECISIONS 34). Only a start finds out whether a counter exists (DECISIONS
+   such paths, and Windows accepts them (DECISIONS 34). Whether a counter exists is checked only at a start (DECISIONS
    16). */
 static HRESULT bad_counter_path(const char *text, const char *property, const char *key, struct object *issues)
 {

@@ -121,8 +121,7 @@ static HRESULT find_value(struct object *set, const char *key, char **value)
     return S_FALSE;
 }
 
-/* Returns the value for that collector, or that of the set if the collector has none; `collector` NULL: that of the
-   set. */
+/* Returns the collector's value. If the collector has no value, or `collector` is NULL, returns the set's value. */
 static HRESULT find_value_of(struct object *set, const char *collector, const struct setting *s, char **value)
 {
     if (!collector)

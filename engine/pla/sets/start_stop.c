@@ -55,8 +55,8 @@ static HRESULT terminate_host(struct process *host, HRESULT hr)
     return error_restore(&why);
 }
 
-/* Writes a failed start to the run record and to the journal. Call it only if the host process could not do this
-   itself. Preserves the thread's error text. */
+/* Writes a failed start to the run record and to the journal. Call it only if the host process could not write these
+   entries itself. Preserves the thread's error text. */
 static void note_failed_start(const char *user, const char *space, const char *name, const char *run_key, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
@@ -285,8 +285,8 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
         uint64_t now = clock_monotonic_ms();
         bool compiling = state.phase == PHASE_COMPILING;
         /* The time limits of the stop and of the data manager are separate: the measurement restarts when the data
-           manager begins and when it ends. It uses this process's clock, and the total time is also limited, because
-           the set's account could forge times in the section. */
+           manager begins and when it ends. The measurement uses this process's clock, and the total time is also
+           limited, because the set's account could forge times in the section. */
         if (compiling != was_compiling)
             seen_since = now;
         was_compiling = compiling;

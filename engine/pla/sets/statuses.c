@@ -32,7 +32,8 @@ static HRESULT hosts_read(struct hosts *h, const char *space)
     return hr;
 }
 
-/* Searches for the set's host process file. S_OK: the set has no host process; S_FALSE: its status must be queried. */
+/* Searches for the set's host process file. S_OK: the set has no host process; S_FALSE: the status of the set must be
+   queried. */
 static HRESULT is_without_host(struct hosts *h, struct object *set)
 {
     object_lock(set);
@@ -67,6 +68,6 @@ HRESULT sets_read_statuses(struct object *const *sets, size_t count, struct set_
         out[i] = (struct set_status){.status = SUCCEEDED(hr) ? v.u32 : 0, .is_known = SUCCEEDED(hr)};
     }
     texts_free(&hosts.files);
-    error_clear(); /* a query of the single set reports its error */
+    error_clear(); /* a query of a single set reports the error of this set */
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }

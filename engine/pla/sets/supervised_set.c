@@ -306,8 +306,8 @@ static int64_t to_local(int64_t utc, const struct start_zone *zone)
 /* Returns the UTC time at which the clocks first show `local`, or skip it. */
 static int64_t to_utc(int64_t local, const struct start_zone *zone)
 {
-    /* The result is between two times: one computed with the offset of the day before, the other with that of the day
-       after. */
+    /* The result is between two times. The first is computed with the time zone offset of the day before, the second
+       with the offset of the day after. */
     int64_t early = local + zone->bias(zone->zone, local - DAY) * 60 * SECOND;
     int64_t late = local + zone->bias(zone->zone, local + DAY) * 60 * SECOND;
     if (early > late) {

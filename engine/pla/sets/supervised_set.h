@@ -8,7 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/pla/model.h"
 
-/* ---- schedules: MS-PLA 3.2.4.12, behaviour 15; pure functions of rule, time and zone ---- */
+/* ---- schedules: MS-PLA 3.2.4.12, behaviour 15; the results depend only on rule, time and zone ---- */
 
 #define NEXT_START_NEVER INT64_MAX
 
@@ -29,16 +29,16 @@ struct start_rule {
 struct start_rule start_rule_of(const struct set_schedule *schedule);
 
 /* Returns the first start after `after`; NEXT_START_NEVER: none. Times are FILETIMEs in UTC. If a clock change skips
-   the time of day, the start is at the change; if the time of day occurs twice, the start is at the first one. A day
-   that the zone's calendar skips has no start. A rule without days and first day never starts. */
+   the time of day, the start is at the change; if the time of day occurs twice, the start is at the first of the two
+   times. A day that the zone's calendar skips has no start. A rule with neither days nor a first day has no start. */
 int64_t next_start(const struct start_rule *rule, int64_t after, const struct start_zone *zone);
 /* Returns the local midnight at which the rule's last day ends; NEXT_START_NEVER: no EndDate. */
 int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *zone);
 
 /* Returns the time after which starts are due. A start that was missed by at most START_GRACE is still performed.
-   `done`: time of the latest scheduled start, 0: none; `known`: time from which the rule is in force. If the clock was
-   set back by at most a day, starts are not repeated. If it was set back further, the earlier clock time was wrong, and
-   starts are repeated. */
+   `done`: time of the latest scheduled start, 0: none. `known`: time from which the rule is in force. If the clock was
+   set back by at most a day, starts are not repeated. If the clock was set back further, the earlier clock time was
+   wrong, and starts are repeated. */
 #define START_GRACE (300 * INT64_C(10000000))
 int64_t start_base(int64_t now, int64_t done, int64_t known);
 
@@ -57,15 +57,15 @@ struct second_look {
 /* Schedules the next read after a read at `now`. `changed`: the contents differ from the previous read. True: the
    contents have not changed for a second or longer. */
 bool second_look_plan(struct second_look *l, uint64_t now, bool changed);
-/* Returns whether the first read that second_look_plan schedules is still pending. Until then the writer may finish the
-   file. */
+/* Returns whether the first read that second_look_plan schedules is still pending. Until this read, the writer may
+   still finish the file. */
 bool second_look_is_first(const struct second_look *l);
 
 struct supervised_set {
     const char *space; /* static */
     char *name;
     uint64_t key;            /* text_hash_nocase of the name */
-    uint64_t file;           /* hash of its file name; 0: unknown */
+    uint64_t file;           /* hash of the definition's file name; 0: unknown */
     uint64_t stamp;          /* stored_stamp.stamp when the set was read */
     uint64_t hash;           /* hash of the definition */
     uint64_t seen;           /* hash of the text that was read last, even if it was unusable */
@@ -101,7 +101,7 @@ HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t si
    the set's schedule is suspended. Does not report it while a writer may still be writing the file. `changed`: the text
    differs from that of the previous read. */
 void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed);
-/* Computes `due` and `expiry`. S_FALSE: the start at *missed was missed. */
+/* Computes `due` and `expiry`. S_FALSE: a start was missed; *missed is its time. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);
 /* Returns whether the stored set has StopAtExpiry and schedules that expire. */

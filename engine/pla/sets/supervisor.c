@@ -177,7 +177,7 @@ static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t 
     thread_close(thread);
 }
 
-/* ---- host processes prepared ahead, because creating many within one second would delay the starts ---- */
+/* ---- host processes are prepared ahead, because creating many of them within one second would delay starts ---- */
 
 static size_t hosts_ahead(const struct supervisor *v)
 {
@@ -187,7 +187,8 @@ static size_t hosts_ahead(const struct supervisor *v)
     return count;
 }
 
-/* Returns whether a host process is to be prepared. A running set would reject the start. */
+/* Returns whether a host process must be prepared for the set. A set that is running needs no host process, because it
+   would reject the start. */
 static bool wants_host(const struct supervised_set *s, int64_t now)
 {
     return !s->running && s->due > now && s->due - now <= AHEAD;
@@ -212,7 +213,7 @@ static bool make_ahead(struct supervisor *v, int64_t now)
             return true;
         made = true;
         s->ahead_for = s->due;
-        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* if this fails, the start creates one */
+        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* on failure the start creates one */
             count++;
     }
     return false;
@@ -268,7 +269,7 @@ static void forget(struct supervisor *v, struct supervised_set *s)
     *s = v->sets[--v->count];
 }
 
-/* Reads the set, from `stored` if that is given, else from the store. An unreadable set keeps its previous schedule:
+/* Reads the set: from `stored`, or from the store if `stored` is NULL. An unreadable set keeps its previous schedule:
    its file may be corrupt, or is being replaced. False: the set no longer exists, and its entry was removed. */
 static bool take_known(struct supervisor *v, struct supervised_set *s, const struct stored_set *stored, bool has_record,
                        int64_t now)
@@ -337,7 +338,8 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
             forget(v, &v->sets[i]);
 }
 
-/* Reports the definitions that are ignored because of their owners: otherwise users would not notice it. */
+/* Reports the definitions that are ignored because of their owners. Otherwise users would not notice that these
+   definitions are ignored. */
 static void report_foreign(const char *space)
 {
     struct texts foreign;
@@ -390,8 +392,8 @@ static void supervisor_scan(struct supervisor *v)
     }
 }
 
-/* Reads each unreadable set again whose second look is due. Returns whether a scan must try again to move a file to its
-   place. */
+/* Reads again each unreadable set whose second look is due. Returns whether a scan must try again to move a file to the
+   file's place. */
 static bool scan_again(struct supervisor *v)
 {
     uint64_t ticks = clock_monotonic_ms();

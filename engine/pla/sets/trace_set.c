@@ -285,7 +285,7 @@ static const char *find_unchangeable_property(const struct trace_plan *is, const
                : NULL;
 }
 
-/* Keeps the session's values that ETW cannot change, and those that are 0 in the new plan, because 0 means
+/* Keeps the session's values that ETW cannot change. Also keeps the values that are 0 in the new plan, because 0 means
    unchanged. */
 static void keep_the_rest(const struct trace_plan *is, struct trace_plan *wanted)
 {

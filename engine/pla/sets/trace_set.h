@@ -18,11 +18,11 @@ HRESULT trace_set_file(struct object *set, char **out);
    session name. */
 HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out);
 /* Sets Security to the descriptor that Windows reports for a session. This is the descriptor of the session's Guid,
-   which controls access to the session (MS-PLA 3.2.4.9, Guid). For a session that may have kernel events it is the
-   descriptor of SystemTraceControlGuid. Security is unchanged if the host OS has no such descriptor. */
+   which controls access to the session (MS-PLA 3.2.4.9, Guid). For a session that may have kernel events, Windows
+   reports the descriptor of SystemTraceControlGuid. Security is unchanged if the host OS has no such descriptor. */
 HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session);
-/* Returns the descriptor that trace_set_take_security would use for a session started from the plan; *sddl is from
-   memory_alloc, "": not set. */
+/* Returns the descriptor that trace_set_take_security would use for a session started from the plan. *sddl is from
+   memory_alloc; "": Security is not set. */
 HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl);
 /* Works like trace_plan_security, for the session that the set would start. */
 HRESULT trace_set_security(struct object *set, char **sddl);
@@ -34,8 +34,9 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
 /* Finds the running session with that name; it may be a private session. S_FALSE, with *out empty: none. */
 HRESULT trace_set_find(const char *name, struct trace_session *out);
 /* Applies the set's properties to the running session. Properties that ETW cannot change are ignored if Commit reports
-   them as ignored (MS-PLA 2.2.2.11). E_INVALIDARG: a property can neither be changed nor ignored; the message names it.
-   `stored`: all properties that cannot be changed, including the file, apply to the next start. */
+   them as ignored (MS-PLA 2.2.2.11). E_INVALIDARG: a property can neither be changed nor ignored; the message names the
+   property. `stored`: the set is stored, so properties that cannot be changed now, including the file, apply to the
+   next start. */
 HRESULT trace_set_update(struct object *set, const struct trace_session *running, bool stored);
 /* Flushes the session (MS-PLA 2.2.2.3, plaFlushTrace). PLA_E_DCS_NOT_FOUND: the session does not exist. */
 HRESULT trace_set_flush(struct object *set, const char *space, const char *name);
@@ -48,8 +49,9 @@ HRESULT session_set_load(const char *name, char **xml, size_t *size);
 HRESULT session_set_list(struct texts *out);
 /* Reads the session's status and file. */
 HRESULT session_set_read_live(const char *name, struct set_live *out);
-/* Checks that the caller may start such a session (SET_ACCESS_REFUSED), and starts it. PLA_E_DCS_IN_USE: a session with
-   that name is running. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): another session with that Guid is running. */
+/* Checks that the caller may start the set's session, and starts it. SET_ACCESS_REFUSED: the caller may not.
+   PLA_E_DCS_IN_USE: a session with that name is running. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS): another session with
+   that Guid is running. */
 HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
 HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 
