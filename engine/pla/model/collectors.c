@@ -337,8 +337,8 @@ static HRESULT check_conflict(const struct api_tracing_collector *c)
 static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char name[] = "the log is named by LogFilePath";
-    /* FileName is ignored too, but not reported (MS-PLA note 3). LogCircular is reported as MS-PLA requires, but works,
-       because "logman create api -f bincirc -max" relies on it. */
+    /* FileName is ignored too, but not reported (MS-PLA note 3). LogCircular is reported as ignored, as MS-PLA
+       requires, but it has an effect, because "logman create api -f bincirc -max" relies on it. */
     static const struct finding findings[] = {
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", name},
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern", name},

@@ -136,8 +136,8 @@ static HRESULT set_get_display_name(struct object *o, const struct property *p, 
     return object_get_field(o, &o->class->properties[IDataCollectorSet_DisplayName], out);
 }
 
-/* Reads the element with the unresolved form. If that form is a reference, it takes precedence over the resolved form
-   (behaviour 5). */
+/* Reads the element with the unresolved form of a string. If the unresolved form is a reference, it takes precedence
+   over the resolved form (behaviour 5). */
 static HRESULT read_unresolved(struct object *o, int index, const char *text)
 {
     return text[0] == '@' ? object_put_text(o, &o->class->properties[index], text) : S_OK;
@@ -314,7 +314,7 @@ static HRESULT validate_values(const struct validation *v, const struct data_col
 }
 
 /* Returns whether the property is known without reading the definition: the binding contains Name and Server, and
-   Status is live state. Lists that show only these properties read no definitions. */
+   Status is live state. A list that shows only these properties therefore reads no definitions. */
 static bool is_known_unread(const struct object *o, const struct property *p)
 {
     const struct property *rows = o->class->properties;
@@ -562,7 +562,7 @@ HRESULT set_check_limits(struct object *set)
 
 /* ---- Security read from XML ---- */
 
-/* Fails if the issues include one about Security. A set without a valid Security has no owner. */
+/* Fails if one of the issues is about Security. A set without a valid Security has no owner. */
 static HRESULT check_issues(struct object *issues)
 {
     struct object **items;

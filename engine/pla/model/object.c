@@ -522,9 +522,9 @@ bool object_row_is_chosen(struct object *o, const struct property *p)
     return chosen;
 }
 
-/* Determines whether the field has the value that the row would have if no value had been set. This is the default, or
-   the value that the getter returns for the default, such as the collector's name for FileName. No other thread may use
-   the object. */
+/* Determines whether the field has the value that the row would have if no value had been set. That value is the
+   default, or the value that the getter returns for the default, such as the collector's name for FileName. No other
+   thread may use the object. */
 static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
 {
     struct value held = {.kind = p->kind} /* borrowed */, usual, shown = {.kind = p->kind};

@@ -208,7 +208,8 @@ static const char *const month_names[12] = {"January", "February", "March",     
                                             "July",    "August",   "September", "October", "November", "December"};
 
 /* The fixed decorations after the pattern, in the order of MS-PLA 2.2.2.1. Logs of Windows have "_" before the serial
-   number. The number has six digits, although the specification has five N. Dates also have "_" before them. */
+   number. The serial number has six digits, although the pattern in the specification has five letters N. Dates also
+   have "_" before them. */
 static const struct decoration {
     uint32_t bit;
     const char *pattern;
@@ -231,8 +232,8 @@ static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
     text_buffer_format(b, "%0*d", run >= 2 ? 2 : 1, abs(hours));
 }
 
-/* Adds the expansion of a sequence of `run` equal letters. A sequence that is longer than the letter's longest form
-   means that form. False: the letter is unknown. */
+/* Adds the expansion of a sequence of `run` equal letters. A sequence that is longer than the letter's longest form is
+   treated like the longest form. False: the letter is unknown. */
 static bool add_letters(struct text_buffer *b, char letter, size_t run, const struct name_context *c)
 {
     int digits = run >= 2 ? 2 : 1;

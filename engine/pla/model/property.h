@@ -155,8 +155,9 @@ struct property {
     const char *doc;
 };
 
-/* Returns whether the row accepts a negative number and reinterprets it as unsigned. Bit masks and enumerations do,
-   because they are signed in COM. In other rows a negative number would become a number of 2^31 or more. */
+/* Returns whether the row accepts a negative number and reinterprets it as unsigned. Bit masks and enumerations accept
+   negative numbers, because they are signed in COM. In other rows a negative number would become a number of 2^31 or
+   more. */
 static inline bool property_takes_negative(const struct property *p)
 {
     return p->kind != PROPERTY_U32 || p->bits;

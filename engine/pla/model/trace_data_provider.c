@@ -32,7 +32,7 @@ static HRESULT trace_provider_created(struct object *o)
     return hr;
 }
 
-/* ETW's limits of the maps whose values have fewer than 64 bits. */
+/* The maps whose values have fewer than 64 bits, and ETW's limits for their values. */
 static const struct map_limit {
     int row;
     uint64_t most;
@@ -68,8 +68,8 @@ static HRESULT report_value(const struct validation *v, const struct property *p
     return validation_report(v, hr, p->name, why.text);
 }
 
-/* Checks the kernel provider's KeywordsAny. Its values are 32-bit flags; in a flag array each flag is an item (MS-PLA
-   2.2.2.11, note 2). */
+/* Checks the kernel provider's KeywordsAny. The values of KeywordsAny are 32-bit flags; in a flag array each flag is an
+   item (MS-PLA 2.2.2.11, note 2). */
 static HRESULT validate_kernel(const struct validation *v, const struct trace_data_provider *p)
 {
     uint64_t *values, most = 0;
@@ -83,7 +83,7 @@ static HRESULT validate_kernel(const struct validation *v, const struct trace_da
 }
 
 /* Checks the values of the maps. A client can set any value in an item, because it is not known at that time to which
-   map the item will belong. However, the session would fail to start. */
+   map the item will belong. With an invalid value, however, the session would fail to start. */
 static HRESULT trace_provider_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     HRESULT hr = S_OK;

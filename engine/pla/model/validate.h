@@ -33,7 +33,7 @@ HRESULT validation_report(const struct validation *v, HRESULT found, const char 
 HRESULT validation_report_all(const struct validation *v, const struct finding *findings, size_t count);
 /* Returns whether the property is in `unused`, so that no rule for its value applies. */
 bool validation_skips(const struct validation *v, const char *property);
-/* Works like set_validate, for a set whose namespace does not use these properties. */
+/* Works like set_validate, for a set whose namespace does not use the properties in `unused`. */
 HRESULT set_validate_without(struct object *set, const struct unused *unused, size_t count, struct object *issues);
 /* Reports PLA_S_PROPERTY_IGNORED for each property; terminated by NULL. */
 HRESULT validation_unused(const struct validation *v, const char *const *properties, const char *why);
@@ -62,8 +62,8 @@ HRESULT collector_get_display_texts(struct object *o, const struct texts *shown,
                                     struct value *out);
 /* Checks a name that people see: at most `most` UTF-16 units, and no bidirectional control characters. */
 HRESULT check_visible_name(const struct property *p, const char *name, size_t most);
-/* Rules for all lists. They fail with E_INVALIDARG and a message that names the index, or with PLA_E_NO_DUPLICATES and
-   a message that names the string. */
+/* Rules for all lists. The first function fails with E_INVALIDARG and a message that names the index, the second with
+   PLA_E_NO_DUPLICATES and a message that names the string. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
 /* Finds the first string of `a` that is also in `b`, ignoring case; *common NULL: none. */

@@ -333,7 +333,8 @@ static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
     return FAILED(hr) || found ? hr : add_number(map, number);
 }
 
-/* Copies the value of another map. Copies a flag array item by item, because its items are not combined. */
+/* Copies the value of the map `from`. A flag array is copied item by item, because its items are not combined into one
+   value. */
 static HRESULT carry_value(struct object *map, struct object *from)
 {
     struct object **items;

@@ -172,8 +172,8 @@ static HRESULT element_text(const struct reading *r, xmlNodePtr node, enum prope
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Adds the first backslash to a counter path without one. Hand-written templates have "Object\Counter" for
-   "\Object\Counter" (DECISIONS 34). */
+/* Adds the first backslash to a counter path that does not begin with a backslash. Hand-written templates have
+   "Object\Counter" for "\Object\Counter" (DECISIONS 34). */
 static void add_first_backslash(struct text_buffer *b, size_t from)
 {
     const size_t length = b->length - from;
@@ -294,7 +294,7 @@ static bool is_known_noise(const char *element)
     return false;
 }
 
-/* Searches the item classes of the collection for the one named like the element; NULL: none. */
+/* Returns the item class of the collection that has the name of the element; NULL: no class has this name. */
 static const struct class *item_class(const struct class *collection, const char *element)
 {
     for (const struct class *const *c = collection->item_classes; c && *c; c++)

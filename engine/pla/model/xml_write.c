@@ -180,7 +180,7 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     HRESULT hr = w->secrets && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
         /* An error in a value that is only shown, such as a location with an invalid pattern, must not make the whole
-           export fail. The element is written empty instead. */
+           export fail. Such a value is written as an empty element. */
         error_clear();
         xml_add_element(&w->text, p->xml, "");
         return S_OK;
