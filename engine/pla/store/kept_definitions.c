@@ -168,7 +168,7 @@ void kept_definitions_keep(const char *path, struct kept_definitions *read)
         struct kept_place *place = find_place(path);
         if (!place)
             place = make_place(path);
-        if (place) { /* another reader may have returned a list in the meantime */
+        if (place) { /* another reader may have stored a list here in the meantime */
             old = place->definitions;
             kept.bytes += bytes - place->bytes;
             assert(kept.bytes <= KEPT_MOST);

@@ -127,7 +127,7 @@ static HRESULT load_text(const struct set_file *at, char **text, size_t *size)
     return set_file_is_missing(hr) ? S_OK : hr;
 }
 
-/* Parses the text of the file in place. Without a text, the record is empty and not known. */
+/* Parses the text of the file in place. `text` NULL: the record is empty, and `known` is false. */
 static HRESULT take_text(const struct set_file *at, char *text, size_t size, struct run_record *out)
 {
     struct run_record record = {.known = text != NULL};
@@ -199,7 +199,7 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 }
 
 /* Changes the record, and holds the lock only to read it and to rename the new file. Otherwise host processes that
-   start in the same second would wait until the others have flushed their files. S_FALSE: another process wrote the
+   start in the same second would have to wait for each other's flushes to disk. S_FALSE: another process wrote the
    record in the meantime. */
 static HRESULT change_unlocked(struct set_file *at, const struct run_change *change)
 {

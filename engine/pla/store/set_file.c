@@ -128,7 +128,7 @@ HRESULT set_file_lock(struct set_file *at)
     return set_file_take_lock(at, SET_FILE_CREATE);
 }
 
-/* Returns whether the text ends like a definition. A file that is still being copied does not. */
+/* Returns whether the text ends as a definition must end. An unfinished copy does not. */
 static bool has_its_end(const char *xml, size_t size)
 {
     static const char end[] = "DataCollectorSet>"; /* preceded by "</" and perhaps a prefix */
@@ -167,8 +167,8 @@ HRESULT store_complete_name(const char *space, const char *name)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Removes a run lock that an old version of OpenPLA has left. That version kept all sets in one folder. Does nothing if
-   a host process holds the lock. */
+/* Removes a run lock from an old version of OpenPLA, which kept all sets in one folder. Does nothing if a host process
+   holds the lock. */
 static void remove_old_lock(const char *path)
 {
     struct file_lock *running = NULL;

@@ -28,8 +28,8 @@ struct set_file {
 };
 /* S_OK: the definition exists; S_FALSE: it does not exist; a failure: unknown. */
 HRESULT set_file_find(const struct set_file *at);
-/* Fills in the paths. name NULL: only those of the namespace. E_NOINTERFACE: unknown namespace. *out is zero on
-   failure. */
+/* Fills in the paths. `name` NULL: fills in only the paths of the namespace. E_NOINTERFACE: the namespace is unknown.
+ *out is zero on failure. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
 
 /* Returns the folder for files of that name (without extension), from memory_alloc. */
@@ -42,23 +42,25 @@ enum set_file_use {
     SET_FILE_CREATE, /* creates the namespace's folder */
 };
 /* Fills in the paths and takes the lock, which serializes all readers and writers of a namespace. The caller must check
-   access while it holds the lock (stored_set_check_access). S_FALSE, without the lock: the folder does not exist. *out
-   is zero on failure. */
+   access while it holds the lock (stored_set_check_access). S_FALSE: the folder does not exist, and the lock was not
+   taken. *out is zero on failure. */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
-/* Release and retake the lock between set_file_open and set_file_close. While it is released, only temporary files may
-   be written. */
+/* Release and retake the lock between set_file_open and set_file_close. While the lock is released, only temporary
+   files may be written. */
 void set_file_unlock(struct set_file *at);
 HRESULT set_file_lock(struct set_file *at);
 struct stored_set;
-/* Reads the set in that file. The set's name is the one under which it was committed; for a foreign or unreadable file,
-   it is made from the file name. `out` must be zero. The only failure is E_OUTOFMEMORY; free `out` even then. */
+/* Reads the set in that file. The set's name is the name under which the set was committed. For a foreign or unreadable
+   file, the name is derived from the file name. `out` must be zero. The only failure is E_OUTOFMEMORY; free `out` even
+   then. */
 HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
 /* Checks the owner of a definition. Fails with E_ACCESSDENIED if the file belongs to an account that may not write
    here; the message then names the file and its owner (file_load_trusted). Also fails with E_ACCESSDENIED if access to
    the file is denied. The only other failure is E_OUTOFMEMORY. */
 HRESULT set_file_check_owner(const char *path);
-/* Moves a definition to its place. `file` is its name in the namespace's folder, where people put definitions. Call it
-   under the lock. E_ACCESSDENIED: set_file_check_owner rejects the file, so the file was not moved. */
+/* Moves a definition from the namespace's folder, where people put definitions, to its place. `file` is the name of the
+   file in the namespace's folder. Call it under the lock. E_ACCESSDENIED: set_file_check_owner rejects the file, so the
+   file was not moved. */
 HRESULT set_file_adopt(const struct set_file *at, const char *file);
 /* Moves all such definitions, and removes temporary files of killed writers. *left: hash of the names of the files that
    were not moved; 0: none. Fails with E_OUTOFMEMORY only. */
@@ -168,8 +170,8 @@ HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 /* Appends the line to the content, which must contain only the XML and the account line. Does nothing if the descriptor
    does not fit into a line. */
 void stored_security_add(struct text_buffer *content, const char *security);
-/* Cuts the line off the end of the text and returns its descriptor, terminated with a 0. NULL: the caller must read the
-   Security from the XML, or `used` is false. */
+/* Cuts the Security line off the end of the text and returns the descriptor in the line, NUL-terminated. NULL: the
+   caller must read the Security from the XML, or `used` is false. */
 char *stored_security_cut(char *xml, size_t *size, bool used);
 
 #endif

@@ -25,9 +25,9 @@
 
    Writers. Commit and Delete write the definition, under store.lock. The run record is written by Commit, by the host
    process and by the supervisor; .host, .held and the run lock belong to the process that holds the run lock. Only
-   changes that readers can notice require store.lock: run_record.c writes and flushes its temporary file without the
-   lock, then takes the lock and renames the file if the record has not been changed in the meantime (otherwise it
-   starts again).
+   changes that readers can notice require store.lock. run_record.c writes and flushes its temporary file without the
+   lock, and then takes the lock. If the record has not been changed in the meantime, run_record.c renames the file;
+   otherwise it starts again.
 
    Commit. Every file is replaced as a whole: written to a temporary file in the same folder, flushed, renamed. A commit
    that also changes the run record writes both files before it renames the first: if the disk is full, it fails before
@@ -111,7 +111,7 @@ static HRESULT remove_named(const struct place_names *list, const char *path)
     return may_be_there(list, path) ? remove_if_there(path) : S_OK;
 }
 
-/* Changes the run record. An unreadable record is replaced, because it is of no use; on other failures it is
+/* Changes the run record. An unreadable record is of no use and is replaced. On any other failure the record is
    unchanged. */
 static HRESULT change_run(const struct set_file *at, const struct run_change *change)
 {
@@ -156,8 +156,8 @@ static bool is_stored(const char *path, const struct text_buffer *content)
     return same;
 }
 
-/* Writes both files before it renames the first, so that the set is unchanged if the disk is full. The set is committed
-   when its definition has been renamed. */
+/* Writes the definition and the record before it renames either file, so that the set is unchanged if the disk is full.
+   The set is committed when its definition has been renamed. */
 static HRESULT save_both(const struct set_file *at, const struct text_buffer *content, const struct run_change *change)
 {
     struct file_storing *definition = NULL;
@@ -338,7 +338,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
         struct place_names list = place_list(&at);
         remove_named(&list, at.run); /* files that remain are removed before a set of this name is created again */
         remove_named(&list, at.host);
-        remove_named(&list, at.folders); /* the folders must not become those of a later set of this name */
+        remove_named(&list, at.folders); /* a later set with this name must not own these folders */
         /* A run that has not noticed the deletion keeps its lock file. */
         if (may_be_there(&list, at.run_lock) && file_exists(at.run_lock) &&
             SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
@@ -357,7 +357,8 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     return hr;
 }
 
-/* Returns a copy of one path of struct set_file; `member` is its offset. From memory_alloc; NULL: out of memory. */
+/* Returns a copy of one path in struct set_file; `member` is the offset of the path in the struct. From memory_alloc;
+   NULL: out of memory. */
 static char *path_of(const char *space, const char *name, size_t member)
 {
     struct set_file at;
@@ -386,7 +387,7 @@ char *store_pass_lock_path(const char *space, const char *name)
 
 /* ---- quotas of owners ---- */
 
-/* Each process that commits for other processes keeps, per namespace, a list of the definitions that each account owns.
+/* A process that commits for other processes has one list per namespace, with the definitions that each account owns.
    The list is updated from store.changes, so that a commit reads only the changed files. */
 
 /* All accounts that cannot be identified share one quota. */
@@ -457,7 +458,7 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
     return *owner ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Returns the index of the item, or the one at which to insert it. */
+/* Returns the index of the item, or the index at which a new item must be inserted. */
 static size_t tally_find(const struct tally *t, const char *file, bool *there)
 {
     size_t low = 0, high = t->count;

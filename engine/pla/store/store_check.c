@@ -455,8 +455,8 @@ HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_
     char *quarantined = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
     HRESULT hr = sets && quarantined && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
     const bool there = hr == S_OK;
-    /* The secrets are listed before the definitions, so that a secret of a commit that ends in the meantime is not
-       taken for an orphan. */
+    /* The secrets are listed before the definitions. Otherwise the secret of a commit that ends in the meantime would
+       seem to be an orphan. */
     HRESULT listed = there ? check_ownership(&c, secrets, true, CLOSE_SECRETS) : S_FALSE;
     if (listed == S_OK)
         listed = folder_each_file(secrets, see_secret, &seen);

@@ -90,7 +90,7 @@ HRESULT stored_set_check_save(const struct caller *caller, const struct set_file
         hr = read_there(at, &set);
     if (SUCCEEDED(hr) && exists)
         hr = stored_set_security(&set, &about.security);
-    if (SUCCEEDED(hr) && !security) /* else the set's owner could not be determined later */
+    if (SUCCEEDED(hr) && !security) /* without Security, nobody can later determine the set's owner */
         hr = error_set(E_INVALIDARG, "Security: the definition of '%s\\%.300s' has no valid Security", at->space,
                        at->name);
     if (SUCCEEDED(hr))
@@ -175,7 +175,7 @@ HRESULT set_visibility_check(struct set_visibility *visibility, struct stored_se
         hr = visibility_check_access(visibility, set->name, security, seen);
     if (SUCCEEDED(hr) && security && visibility->count < sizeof visibility->known / sizeof visibility->known[0]) {
         char *kept = text_copy(security);
-        if (kept) { /* without memory, the result is not cached */
+        if (kept) { /* when out of memory, the result is not cached */
             visibility->known[visibility->count].security = kept;
             visibility->known[visibility->count++].seen = *seen;
         }
