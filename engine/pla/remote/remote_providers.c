@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers of another computer. A list on Windows contains a thousand event providers. Each one requires three
-   vtable calls: for the item, its name and its GUID. Late binding is not used, because it cannot return a GUID. A
-   single event provider is queried by name. */
+/* Event providers of another computer. A list on Windows contains a thousand event providers. Each event provider
+   requires three vtable calls: for the item, its name and its GUID. Late binding is not used, because late binding
+   cannot return a GUID. A single event provider is queried by name. */
 #include "engine/pla/remote_providers.h"
 
 #include "engine/base/memory.h"

@@ -26,7 +26,7 @@ struct remote_argument {
     const char *text;
     int32_t number;
 };
-/* Works like orpc_invoke, with these arguments. Wipes its copies of strings. */
+/* Works like orpc_invoke, with the arguments in `arguments`. Wipes the copies of their strings. */
 HRESULT remote_object_invoke(struct orpc_object *o, const char *member, uint32_t flags,
                              const struct remote_argument *arguments, size_t count, struct orpc_answer *answer,
                              struct ndr_variant *value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The verbs of sets of another computer. Each verb calls the server object that is bound to the same name. The set
-   keeps that server object, and gets a new one if it no longer exists, for example after a restart of the server. */
+   keeps that server object. If the server object no longer exists, for example after a restart of the server, the set
+   gets a new one. */
 #include "engine/pla/remote_sets.h"
 
 #include "engine/base/memory.h"
@@ -120,7 +121,7 @@ static HRESULT query_object(struct remote_server *server, const char *space, con
     if (FAILED(hr))
         return hr;
     hr = remote_object_call_again(*out, "Query", arguments, 2);
-    if (definition_is_damaged(hr)) /* the object is bound; returns it so that Delete works */
+    if (definition_is_damaged(hr)) /* the server object is bound; the caller gets it, so that Delete works */
         return hr;
     if (FAILED(hr)) {
         orpc_object_release(*out);
@@ -279,9 +280,9 @@ static HRESULT commit_object(struct orpc_object *object, const char *xml, const 
     return hr;
 }
 
-/* Returns the mode for the server. A set of the namespace Session is not stored; if it is not running, it exists only
-   in set objects. The new server object does not know a set that this object committed earlier, so a mode that allows
-   changes must also allow creating the set. */
+/* Returns the mode for the server. A set of the namespace Session is not stored. If its session is not running, the set
+   exists only in set objects. The new server object does not know a set that this object committed earlier, so a mode
+   that allows changes must also allow creating the set. */
 static uint32_t mode_for(struct object *o, const char *space, const char *name, uint32_t mode)
 {
     if (category_of(space)->source != DEFINITION_LIVE || !remote_sets_is_bound(o))
@@ -481,7 +482,7 @@ static HRESULT read_next_folder(struct orpc_object *object, char **out)
     HRESULT hr = remote_object_get_text(object, "OutputLocation", out);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || remote_object_is_gone(hr))
         return hr;
-    error_clear(); /* the pattern is invalid; this process reports that when it computes the name */
+    error_clear(); /* invalid pattern: this process reports the error when it computes the name */
     return S_OK;
 }
 
@@ -559,7 +560,7 @@ struct listing {
     const char *space, *pattern, *server_name;
 };
 
-/* Adds a set for the item. Takes ownership of the reference. */
+/* Adds a new set object for `item` to the list. Takes ownership of the reference `item`. */
 static HRESULT list_add(const struct listing *l, struct orpc_object *item)
 {
     struct object *o = NULL;
