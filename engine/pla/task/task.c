@@ -232,7 +232,7 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
                          (unsigned long long)strlen(pattern), PATTERN_MOST);
     for (bool more = true; SUCCEEDED(hr) && more;) {
         struct place place = {NULL, 0};
-        /* An escape begins with the last backslash of a sequence. Backslashes before a quotation mark begin no
+        /* An escape begins with the last backslash of a sequence. A backslash before a quotation mark does not begin an
            escape. */
         if (!r.backslashes)
             hr = place_find_variable(r.at, variables, count, &place);

@@ -48,7 +48,7 @@ static HRESULT fill_line(const char *pattern, const char *arguments, const char 
 {
     struct command_line_reader r = {.at = pattern};
     struct command_line line = {0};
-    if (!strstr(pattern, ARG)) { /* leave it unchanged: it may be quoted by other rules, such as those of a shell */
+    if (!strstr(pattern, ARG)) { /* unchanged, because it may be quoted by other rules, such as a shell's */
         *out = text_copy(pattern);
         return *out ? S_OK : E_OUTOFMEMORY;
     }
@@ -92,7 +92,8 @@ static bool is_absolute(const char *path)
 #endif
 }
 
-/* Finds the file `path`, or else `path` with the extension of programs appended. S_FALSE: neither exists. */
+/* Finds the file `path`. If this file does not exist, finds the file with PROGRAM_ENDING appended to its name. S_FALSE:
+   neither file exists. */
 static HRESULT find_file(const char *path, char **out)
 {
     static const char *const endings[] = {"", PROGRAM_ENDING};
