@@ -11,8 +11,8 @@
 
 /* ---- definitions ---- */
 
-/* Loads the definition; *xml is from memory_alloc. SET_ACCESS_REFUSED: the caller may not read it. Also fails with
-   PLA_E_DCS_NOT_FOUND and with the errors of the store. */
+/* Loads the definition; *xml is from memory_alloc. SET_ACCESS_REFUSED: the caller may not read the definition. Also
+   fails with PLA_E_DCS_NOT_FOUND and with the errors of the store. */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* Checks whether the caller may perform the verb on the set. Fails with SET_ACCESS_REFUSED or PLA_E_DCS_NOT_FOUND.
    `set` is used for a session of the namespace Session that is not running: the Guid in `set` then determines access.
@@ -36,8 +36,8 @@ HRESULT definition_list(const struct caller *caller, const char *space, struct t
 
 /* ---- rules of the namespaces (MS-PLA 3.2.1; behaviour 4) ---- */
 
-/* Whether a namespace allows a method. S_OK: the method is allowed. Otherwise `hr` is the error to return, and `why`
-   the reason. */
+/* Says whether a namespace allows a method. `hr` is S_OK if the method is allowed. Otherwise `hr` is the error to
+   return, and `why` is the reason. */
 struct refusal {
     HRESULT hr;
     const char *why;

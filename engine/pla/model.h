@@ -35,8 +35,8 @@ struct class
     /* Reports the errors that Commit finds in the object (engine/pla/model/validate.h). Called without the lock; `copy`
        is a private, consistent copy of its rows. Fails only for errors that make Commit fail. May be NULL. */
     HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
-    /* Hooks for data outside the rows, called when an object is destroyed, copied to another object, or exchanges its
-       contents with another object. Each may be NULL. */
+    /* Hooks for the data of an object that are not in its property rows. They are called when an object is destroyed,
+       when it is copied to another object, and when it exchanges its contents with another object. Each may be NULL. */
     void (*destroyed)(struct object *o);
     HRESULT (*copied)(const struct object *from, struct object *to);
     void (*exchanged)(struct object *a, struct object *b);
@@ -127,8 +127,8 @@ HRESULT object_get_with(struct object *o, const struct property *p, const struct
 /* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has no
    live state; PLA_E_DCS_NOT_FOUND: the object does not belong to a set. In both cases *out is empty. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Returns whether the row's value is that of its field and not the live value. This is so if a client has written it,
-   or if the row has no live value. */
+/* Returns whether the row's value is that of its field and not the live value. The field's value is used if a client
+   has written the field, or if the row has no live value. */
 bool object_field_stands(struct object *o, const struct property *p);
 /* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG: the value is invalid; the message
    names the property and the value. The object is unchanged on failure. Read-only rows are accepted; the COM wrapper
@@ -158,8 +158,8 @@ const struct property *class_property(const struct class *class, const char *nam
    whose row in the parent is XML_STORED. The new object's collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
 /* Exchanges the property values, child values and items of two objects that have the same class and lock; child objects
-   keep their identity. Without `all`, `from` is a draft, and only the rows that were set in it are taken. Values that
-   another thread sets at the same time are kept. */
+   keep their identity. Without `all`, `from` is a draft, and object_take exchanges only the rows that were set in the
+   draft. Values that another thread sets at the same time are kept. */
 void object_take(struct object *o, struct object *from, bool all);
 /* If *outstanding is set: calls object_take with `all` and clears *outstanding atomically. False: nothing was taken. */
 bool object_take_outstanding(struct object *o, struct object *from, atomic_bool *outstanding);
@@ -176,7 +176,7 @@ HRESULT collection_add(struct object *collection, struct object *item);
 bool collection_takes(const struct class *collection, const struct class *item);
 HRESULT collection_remove(struct object *collection, size_t index);
 HRESULT collection_remove_object(struct object *collection,
-                                 struct object *item); /* E_INVALIDARG: not in the collection */
+                                 struct object *item); /* E_INVALIDARG: the item is not in the collection */
 void collection_clear(struct object *collection);
 /* Exchanges the items of two collections that have the same class and lock. */
 void collection_exchange(struct object *a, struct object *b);
@@ -414,9 +414,9 @@ HRESULT set_check_limits(struct object *set);
 
 /* Returns RootPath, or its default if it is empty, with unexpanded variables. Borrowed from the set. */
 const char *set_root(const struct data_collector_set *set);
-/* Returns whether a start creates a missing RootPath. It does so only below %systemdrive%\PerfLogs, which published
-   templates and Windows' wizard use. Elsewhere a mistyped path must not create folders. `root` contains no
-   variables. */
+/* Returns whether a start creates a missing RootPath. A start creates RootPath only below %systemdrive%\PerfLogs, which
+   published templates and Windows' wizard use. In other places, a mistyped path must not create folders. `root`
+   contains no variables. */
 bool set_creates_root(const char *root);
 /* Compute the output folder of a run and the file of a collector, for the serial number and time in `context`. *out is
    from memory_alloc. E_INVALIDARG: the folder is not below RootPath, or the file is not below the folder. */

@@ -20,15 +20,14 @@ struct set_credentials_change {
     struct texts open, whole; /* the object's data sources, without and with their secrets */
     char *export;             /* value of OpenPLA.ExportCredentials that was removed from the object; NULL: none */
 };
-/* Determines the account that the set will run as, and stores the secrets. The account is the one that the client set,
-   otherwise the stored account. Tests the password of a new account if the host OS supports logons. Removes the secrets
-   from the object's data sources; a data source without secrets keeps its stored secrets if the caller has the rights
-   of the stored account. Appends the instruction to *xml, the object's XML from memory_alloc. *security: the result of
-   set_to_stored_xml_with_security. `before`: the stored definition of that name; NULL: none.
+/* Determines the account that the set will run as, and stores the secrets. The account is the account that the client
+   set, or else the stored account. Tests the password of a new account if the host OS supports logons. Removes the
+   secrets from the object's data sources; a data source without secrets keeps its stored secrets if the caller has the
+   rights of the stored account. Appends the instruction to *xml, the object's XML from memory_alloc. *security: the
+   result of set_to_stored_xml_with_security. `before`: the stored definition of that name; NULL: none.
    PLA_E_CREDENTIALS_REQUIRED: no credentials were given, and the caller is neither an administrator (who may let a set
    run as LocalSystem), nor the user who set the account, nor the account itself. E_ACCESSDENIED: a non-administrator
-   gave a service account. Also fails with the errors of the logon. On failure the object and the store are
-   unchanged. */
+   gave a service account. Also fails with the errors of the logon. A failure leaves object and store unchanged. */
 HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
                                const char *before, size_t before_size, char **xml, size_t *size, char **security,
                                struct set_credentials_change *out);
@@ -41,7 +40,7 @@ HRESULT set_credentials_rollback(struct object *set, const char *space, const ch
                                  struct set_credentials_change *c, HRESULT hr);
 /* Packs the secrets that another process needs in addition to the object's XML: the password, which may be NULL, and
    the secrets of data sources. Masks the result (secret_mask). *out is from memory_alloc; NULL: there are no secrets.
-   *sources: whether data sources have secrets, which set_to_commit_xml also writes. */
+   *sources: whether data sources have secrets; set_to_commit_xml also writes these secrets. */
 HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
 /* Unpacks the string in the other process, into the data sources of the object that was created from the XML.
    *password: free with memory_free_secret; NULL: the string has no password. E_INVALIDARG: the string was not created
@@ -67,9 +66,9 @@ struct run_rights {
    fails with the errors of the logon; the message names the account. */
 HRESULT run_rights_of_definition(const char *space, const char *name, const char *xml, size_t size,
                                  struct run_rights *out);
-/* Determines the rights for a System set, whose definition has no account. The account is the one that the client set.
-   Otherwise it is the service's account if the caller is an administrator, else the caller's own account (MS-PLA
-   3.2.1). `user` may be NULL. */
+/* Determines the rights for a System set, whose definition has no account. If the client set an account, this account
+   is used. Otherwise an administrator's start uses the service's account, and any other caller's start uses the
+   caller's own account (MS-PLA 3.2.1). `user` may be NULL. */
 HRESULT run_rights_of_caller(const struct caller *caller, const char *user, const char *password,
                              struct run_rights *out);
 /* Returns whether the definition still refers to the secret that these rights were created with. */
@@ -84,7 +83,8 @@ void run_secret_forget(void);
 /* Host process: if its set has a separate account, from now on this process may not start other sets, because they
    would run under the wrong account. */
 void run_rights_confine(const char *space, const char *name);
-/* Checks whether this process may start the set. PLA_E_CREDENTIALS_REQUIRED: run_rights_confine has forbidden it. */
+/* Checks whether this process may start the set. PLA_E_CREDENTIALS_REQUIRED: run_rights_confine has forbidden the
+   start. */
 HRESULT run_rights_may_start(const char *space, const char *name);
 /* Host process: copies the secret that run_secret_take took; free *text with memory_free_secret. S_FALSE: no secret was
    taken, or its key differs. */

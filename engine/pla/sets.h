@@ -9,8 +9,8 @@
 
 /* Creates an unbound set object, which reads its live properties from the store and its host process. `category` is the
    fixed namespace of the set's class (a static string, spelled as in store_namespaces()). A name without a namespace
-   belongs to it; a name with another namespace fails with E_NOINTERFACE. The server is stored but not used. `category`
-   NULL: the name contains the namespace, and a server that the verbs cannot reach is rejected. */
+   belongs to this namespace; a name with another namespace fails with E_NOINTERFACE. The server is stored but not used.
+   `category` NULL: the name contains the namespace, and a server that the verbs cannot reach is rejected. */
 HRESULT sets_create(const char *category, struct object **out);
 /* Works like sets_create, but the set uses `verbs`. */
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
@@ -58,15 +58,15 @@ enum data_manager_step { /* DataManagerSteps, MS-PLA 2.2.2.6 */
 };
 /* MS-PLA 3.2.4.2.24: runs the data manager of a committed set as its stored definition specifies, even if the
    definition does not enable it. Requires the right to start the set. `folder`: a name or a path below RootPath; "":
-   all folders with logs. Adds an item to `errors` (a plaValidation map) for each folder that failed: path, HRESULT,
-   reason. Blocks. PLA_E_DCS_NOT_FOUND; E_INVALIDARG: undefined steps, or a folder outside RootPath; E_NOTIMPL: a trace
-   session; HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND): no such folder; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): the set
-   runs under a separate account. */
+   all folders with logs. Adds an item to `errors` (a plaValidation map) for each folder that failed: the path, the
+   HRESULT and the reason. Blocks. PLA_E_DCS_NOT_FOUND; E_INVALIDARG: `steps` has undefined bits, or the folder is
+   outside RootPath; E_NOTIMPL: the set is a trace session; HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND): the folder does
+   not exist; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED): the set runs under a separate account. */
 HRESULT set_manage(struct object *set, const struct caller *caller, uint32_t steps, const char *folder,
                    struct object *errors);
-/* MS-PLA 3.2.4.1.60: returns a value of the set. For a committed set, also returns the values in settings.def about its
-   latest start or run, unless the set has a value of that name. Scripts have no other way to find out which counters a
-   set does not collect. */
+/* MS-PLA 3.2.4.1.60: returns a value of the set. For a committed set, also returns the values in settings.def about the
+   latest start or run, unless the set has a value with the same name. Scripts have no other way to find out which
+   counters a set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
 /* MS-PLA 3.2.4.1.52: sets UserAccount to `user`, or to SYSTEM for "", until the next Query (3.2.4.1.45). Commit
    determines the account that the set runs as (engine/pla/set_credentials.h). E_INVALIDARG for an invalid account name
@@ -98,8 +98,8 @@ void set_forget_credentials(struct object *set);
 /* Determines whether the name refers to this computer, as NULL and "" do. */
 HRESULT sets_is_own_machine(const char *server, bool *out);
 /* Binds the set to the namespace, *name and *server. Takes ownership of the two strings, and returns the set's previous
-   strings in *name and *server for the caller to free. Live values of the set that a client has written count as stored
-   from now on; sets_forget_latest does the same for the set's collectors. */
+   strings in *name and *server for the caller to free. From now on, live values of the set that a client has written
+   count as stored. sets_forget_latest does the same for the set's collectors. */
 void sets_bind(struct object *set, const char *space, char **name, char **server);
 void sets_forget_latest(struct object *set);
 /* Binds an unbound set to a name whose definition cannot be read because of `why`, and returns `why`. The contents
@@ -145,12 +145,12 @@ HRESULT data_manager_delete_report(const char *folder);
    expired ones. engine/pla/sets/supervisor.c describes how. */
 
 struct supervisor;
-/* Starts the supervisor's thread. If several processes use one store, only one of them supervises; another takes over
-   when it exits. `work` (may be NULL) is called from that thread. It reports whether there is work that no client waits
-   for: an enabled schedule with a future start, a pending start, or a definition that another process may still be
-   writing. */
+/* Starts the supervisor's thread. If several processes use one store, only one process supervises; when this process
+   exits, another process takes over. The thread calls `work`, which may be NULL, to report whether there is work that
+   no client waits for: an enabled schedule with a future start, a pending start, or a definition that another process
+   may still be writing. */
 HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out);
-/* Stops it and waits for starts in progress. NULL is allowed. */
+/* Stops the supervisor and waits for starts in progress. NULL is allowed. */
 void supervisor_stop(struct supervisor *s);
 
 #endif

@@ -29,7 +29,8 @@ struct latest_run {
     const char *space, *name; /* namespace and name of the set */
     const struct run_record *record;
 };
-/* Exactly one of `words`, `unit`, `distance`, `text` and `of_run` is set; it determines the setting's type. */
+/* Exactly one of `words`, `unit`, `distance`, `text` and `of_run` is set; the member that is set determines the
+   setting's type. */
 struct setting {
     const char *key;
     const char *const *words; /* terminated by NULL */
@@ -43,11 +44,12 @@ extern const struct setting settings[SETTING_COUNT];
 
 /* Returns the setting with that key, ignoring case; NULL: unknown. */
 const struct setting *setting_find(const char *key);
-/* Reads the set's value: the number, or the index of the word; 0 if the setting is not set. E_INVALIDARG: the value is
-   invalid; the message lists the allowed values, and *out is 0. E_OUTOFMEMORY. Not for settings with `of_run`. */
+/* Reads the set's value of the setting: a number, or the index of a word. *out is 0 if the set has no value.
+   E_INVALIDARG: the value is invalid; the message lists the allowed values, and *out is 0. E_OUTOFMEMORY. Not for
+   settings with `of_run`. */
 HRESULT setting_read(struct object *set, enum setting_number which, uint32_t *out);
-/* Read the value for an alert collector: its own value, else the set's. `collector` NULL: the set's value. Results as
-   for setting_read; *text is from memory_alloc, "" by default. */
+/* Read the value for an alert collector: the collector's own value, or else the set's value. `collector` NULL: the
+   set's value. The results are those of setting_read; *text is from memory_alloc, "" by default. */
 HRESULT setting_read_of(struct object *set, const char *collector, enum setting_number which, uint32_t *out);
 HRESULT setting_read_text(struct object *set, const char *collector, enum setting_number which, char **text);
 HRESULT setting_read_distance(struct object *set, const char *collector, enum setting_number which, double *out,

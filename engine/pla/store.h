@@ -17,8 +17,8 @@
 
 /* ---- access check ---- */
 
-/* Only these functions decide whether a caller may perform a verb on a set. They get the stored descriptor, under the
-   lock of the store, before the verb has any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
+/* Only these functions decide whether a caller may perform a verb on a set. The functions check the stored descriptor,
+   under the lock of the store, before the verb has any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
 
 enum set_access_verb {
 #define SET_ACCESS(verb, text, set_rights, session_rights, administrators) SET_ACCESS_##verb,
@@ -42,7 +42,7 @@ struct set_access_object {
 HRESULT set_access_check(const struct access_subject *who, enum set_access_verb verb,
                          const struct set_access_object *set);
 /* Checks whether `who` may replace the set's definition with one whose Security is `security`. A caller who may change
-   Security does not need the right to change the set yet; it is sufficient if the new Security grants it. */
+   Security does not yet need the right to change the set, if the new Security grants this right. */
 HRESULT set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
                                 const char *security);
 /* Checks whether `who` may create a set. Only administrators may create sets that start with the system (`boot`). */
@@ -89,7 +89,7 @@ struct run_change {
    is new; may be NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
-/* A set's XML and its Security. `security` NULL: unknown, the store reads it from the XML. */
+/* A set's XML and its Security. `security` NULL: the Security is unknown, and the store reads it from the XML. */
 struct written_set {
     const char *xml, *security;
     size_t size;
@@ -120,7 +120,7 @@ HRESULT store_list(const struct caller *caller, const char *space, struct texts 
 /* Lists definitions in the namespace's folder that the store ignores because they belong to an account that may not
    write to the store. Adds two strings for each: path and reason. *out is empty on failure. */
 HRESULT store_list_foreign(const char *space, struct texts *out);
-/* A set of a list: name and XML, both from memory_alloc; the XML is NULL if it could not be read. */
+/* A set of a list. The name and the XML are from memory_alloc; the XML is NULL if the definition could not be read. */
 struct stored_set {
     char *name, *xml;
     size_t size;
@@ -193,8 +193,9 @@ struct run_record {
 };
 HRESULT store_load_run(const char *space, const char *name,
                        struct run_record *out); /* S_OK, with known false, if there is no record */
-/* Loads the record, applies the change, and saves the record. If another process saved the record in between, starts
-   again with that record, so that no change is lost. Does not hold the lock while it flushes data to the disk. */
+/* Loads the record, applies the change, and saves the record. If another process has saved the record in the meantime,
+   starts again with the new record, so that no change is lost. Does not hold the lock while it flushes data to the
+   disk. */
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change);
 /* Overwrites a byte of the record's file to mark the run as ended. This requires no disk space and changes nothing
    else. S_FALSE: the run is already marked, or there is no record. */
@@ -290,7 +291,8 @@ struct set_account {
     char *user;                      /* "": the service's account, LocalSystem */
     char key[SHARED_KEY_DIGITS + 1]; /* key of the set's secret; "": none */
 };
-/* Reads the line, which must be the last one of the XML; a definition without one is valid. E_OUTOFMEMORY. */
+/* Reads the account line, which must be the last line of the XML. A definition without an account line is valid.
+   E_OUTOFMEMORY. */
 HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
 void set_account_free(struct set_account *a);
 /* Appends the line to the XML (from memory_alloc) unless it would be empty. On failure the XML is unchanged. */

@@ -18,27 +18,29 @@ struct task_variable {
 /* Replaces the variables in TaskArguments. If several variables have the same name, the first one is used. {name} and
    \{name\} are equivalent; unknown names stay as they are, and values are not expanded again. Values are quoted so that
    the result, parsed as a command line (command_line.h), has the same arguments as the pattern. Outside quotes, a value
-   is one argument or part of one; each item of a list is an argument, and an empty list adds nothing. Within quotes, a
-   value is part of the quoted argument, with spaces between the items of a list. *out is from memory_alloc.
-   HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE): the result is longer than any command line; E_OUTOFMEMORY. */
+   is an argument or part of an argument; each item of a list is a separate argument, and an empty list adds nothing.
+   Within quotes, a value is part of the quoted argument, with spaces between the items of a list. *out is from
+   memory_alloc. HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE): the result is longer than any command line;
+   E_OUTOFMEMORY. */
 HRESULT task_expand_arguments(const char *pattern, const struct task_variable *variables, size_t count, char **out);
 
 /* ---- instances ---- */
 
 struct task_instance;
-/* Starts the task with that name, such as "\My\Task", without waiting for it. `arguments` replaces $(Arg0) in its
-   definition, `directory` replaces $(Arg1). as_self: starts it under this process's account instead of the task's; for
-   tasks in files both accounts are the same (DECISIONS 63). Failures name the task: E_INVALIDARG for an invalid name,
-   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) (task, program), HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE) (command
-   line too long), OPENPLA_E_MALFORMED_XML, SCHED_E_TASK_DISABLED, Task Scheduler's errors. */
+/* Starts the task with that name, such as "\My\Task", without waiting for it. `arguments` replaces $(Arg0) in the
+   definition of the task, and `directory` replaces $(Arg1). `as_self`: starts the task under this process's account
+   instead of the task's account; for tasks in files the two accounts are the same (DECISIONS 63). Failures name the
+   task: E_INVALIDARG for an invalid name, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) (task, program),
+   HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE) (command line too long), OPENPLA_E_MALFORMED_XML,
+   SCHED_E_TASK_DISABLED, Task Scheduler's errors. */
 HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,
                    struct task_instance **out);
 /* Starts a command line: a program, in quotes if its path contains spaces, and its arguments. `directory` "": the
    current folder. */
 HRESULT task_start_command(const char *command_line, const char *directory, struct task_instance **out);
-/* Waits until the task exits. S_OK: it has exited with *exit_code (`exit_code` may be NULL). S_FALSE: it is running
-   after timeout_ms. HRESULT_FROM_WIN32(ERROR_TIMEOUT), with a message: the task was terminated because it exceeded its
-   ExecutionTimeLimit. Other failures: the state of the task can no longer be determined. */
+/* Waits until the task exits. S_OK: the task has exited with *exit_code (`exit_code` may be NULL). S_FALSE: after
+   timeout_ms, the task is still running. HRESULT_FROM_WIN32(ERROR_TIMEOUT), with a message: the task was terminated
+   because it exceeded its ExecutionTimeLimit. Other failures: the state of the task can no longer be determined. */
 HRESULT task_wait(struct task_instance *t, uint32_t timeout_ms, uint32_t *exit_code);
 void task_close(struct task_instance *t); /* does not terminate the task; NULL is allowed */
 
