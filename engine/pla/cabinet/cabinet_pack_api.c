@@ -262,7 +262,8 @@ static HRESULT fci_load_library(struct fci *f)
                            LIBRARY ": does not export the functions that create cabinets");
 }
 
-/* Returns the failure that fci_keep_failure kept. Without such a failure, returns an error with FCI's error number. */
+/* Returns the failure that fci_keep_failure kept. If there is no kept failure, returns an error with FCI's error
+   number. */
 static HRESULT fci_failure(struct fci *f)
 {
     if (FAILED(f->hr))
