@@ -110,7 +110,7 @@ static void bound_log(struct alerts *a)
         alert_log_restart(a->log);
 }
 
-/* Opens the log. If its path leads out of RootPath, the start fails, as for every file (DECISIONS 36). */
+/* Opens the log. If the log's path leads out of RootPath, the start fails, as for every file (DECISIONS 36). */
 static HRESULT open_log(struct alerts *a, bool replace)
 {
     if (!a->context.output_path[0])

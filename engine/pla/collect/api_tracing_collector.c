@@ -155,7 +155,7 @@ static HRESULT trace_model(struct object *object, const struct api_trace *api, s
 
 /* ---- statistics ---- */
 
-/* Adds notes about two events since the last call: the watcher failed, or a traced program changed the settings in
+/* Adds a note if, since the last call, the watcher failed, and a note if a traced program changed the settings in
    shared memory. */
 static void take_notes(struct api_tracing *a, const struct api_trace_numbers *now)
 {

@@ -41,7 +41,8 @@ struct collect_context {
     /* Requests a poll because the collector's state may have changed. May be called on any thread. */
     void (*wake)(void *user);
     /* Records a resource that remains if this process is killed, so that collector_release_held can find and release it
-       by `line`. Call before creating the resource, on the run's thread only. If it fails, collector_open must fail. */
+       by `line`. Call before creating the resource, on the run's thread only. If `hold` fails, collector_open must
+       fail. */
     HRESULT (*hold)(void *user, const char *line);
     /* Registers a file that is written in addition to output_path. The file is in `folder` or below it. Call before
        creating the file. `base` is output_base. May be called on any thread, even on one that outlives the

@@ -26,10 +26,10 @@
             ... contents, first part .............| rest of text | new closing tags  <?end ?>
 
    The document is complete after each of these writes. Before step 1, make_room extends the spaces and moves <?end ?>:
-   it writes the new one, then overwrites the old one with spaces. Steps 1 to 3 therefore cannot fail because the disk
-   is full. The closing tags and a following "<?rest " must be in one page; spaces before them ensure that. No character
-   may cross a page boundary of the file; a multi-byte character that would cross one is written as a character
-   reference.
+   it writes a new <?end ?> and then overwrites the old <?end ?> with spaces. Steps 1 to 3 therefore cannot fail because
+   the disk is full. The closing tags and a following "<?rest " must be in one page; if necessary, spaces are written
+   before the closing tags. No character may cross a page boundary of the file; a multi-byte character that would cross
+   one is written as a character reference.
 
    What may be half done: only steps 1 and 2, which readers cannot see. After a failure the document stays as it is;
    d->failed makes all later calls return the first error. Closing the document truncates the file after the closing
@@ -294,7 +294,7 @@ void configuration_begin_item(struct configuration_document *d)
         text_buffer_add(&d->text, "<Item>");
 }
 
-/* Begins the Data of a column. Omitted columns before it become empty. */
+/* Begins the Data of a column. The columns that were omitted before `column` become empty. */
 static bool begin_data(struct configuration_document *d, const char *column, const char *type)
 {
     if (!goes_on(d))

@@ -300,7 +300,7 @@ static HRESULT open_far(void *user, struct slow_work *p)
     return hr == S_OK ? slow_work_give(p, key) : hr;
 }
 
-/* Opens a key for reading: the first `bytes` bytes of path->key are its path. */
+/* Opens a key for reading. The path of the key is the first `bytes` bytes of path->key. */
 static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out)
 {
     static const struct slow_work_kind kind = {open_far, close_key, far_key_free};

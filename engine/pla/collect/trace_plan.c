@@ -347,8 +347,8 @@ bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b
     return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
 }
 
-/* A change to 0 is impossible for FlushTimer and MaximumBuffers, because ETW treats 0 as unchanged. ETW cannot change
-   MaximumBuffers of a private session either. */
+/* A change to 0 is impossible for FlushTimer and MaximumBuffers, because ETW treats 0 as unchanged. For a private
+   session, ETW cannot change MaximumBuffers at all. */
 bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to)
 {
     static const GUID none;

@@ -434,8 +434,8 @@ static const struct trace_enable *find_provider(const struct trace_plan *plan, c
     return NULL;
 }
 
-/* Changes the session's event providers from those of `from` to those of `to`. *done: number of completed steps, at
-   most to->count + from->count. */
+/* Changes the session's event providers from the event providers of `from` to the event providers of `to`. *done:
+   number of completed steps, at most to->count + from->count. */
 static HRESULT change_providers(const struct etw_api *etw, const struct trace_session *s, const struct trace_plan *from,
                                 const struct trace_plan *to, size_t steps, size_t *done)
 {
