@@ -37,7 +37,7 @@ struct retained_folder {
     uint32_t serial;  /* serial number of the run */
     int64_t started;  /* FILETIME, UTC */
     bool running;     /* a run is writing to the folder, so no step is planned for it */
-    bool latest;      /* folder of the newest run: never deleted; its data are deleted only if they are in a cabinet */
+    bool latest;      /* the newest run's folder: it is never deleted, and its data only if they are in a cabinet */
     bool going;       /* an earlier pass has started to delete it */
     bool packed;      /* the cabinet exists */
     uint64_t sent;    /* folder_sent_to of the cabinet's destination; 0: not sent */
