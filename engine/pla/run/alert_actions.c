@@ -155,7 +155,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
 
 /* ---- tasks ---- */
 
-/* Tasks that were started and have not exited. Only the thread of the queue uses them. */
+/* Tasks that were started and have not exited. Only the thread of the queue uses this struct. */
 struct at_work {
     struct {
         struct task_instance *instance;

@@ -109,8 +109,8 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out);
 
 /* Adds the line to the file, unless the file already contains it. */
 HRESULT held_add(struct run_set *r, const char *line);
-/* Records that the data manager is working on the folder. If the host process dies, the lost report is reported by
-   event 9023 and in the run's message. */
+/* Records that the data manager is working on the folder. If the host process dies, event 9023 and the run's message
+   say that the report was lost. */
 HRESULT held_add_report(struct run_set *r, const char *folder);
 /* Removes the file. Call at the end of the run, when all resources have been released. */
 void held_clear(struct run_set *r);

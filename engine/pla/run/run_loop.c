@@ -18,7 +18,8 @@
 
    Ticks. Each member has a grid (struct tick_grid): start + n * interval, on one monotonic clock. A late sample does
    not shift the following samples; the ticks that passed before the late sample are counted as lost. When a limit is
-   reached, the samples that were due before it are taken first, so every tick is either sampled or counted.
+   reached, the samples that were due before the limit are taken first, so every tick is either sampled or counted as
+   lost.
 
    Segments. A limit sets r->roll. The new segment is opened OPEN_AHEAD_MS before the next tick, so that opening files
    does not delay the sample. If no member takes samples, or a member cannot wait, it is opened immediately.
@@ -217,7 +218,7 @@ static HRESULT reuses_files(const struct run_set *set, bool *reuses)
     return S_OK;
 }
 
-/* Determines whether an active collector must end before its successor in the new definition can start. */
+/* Determines whether an active collector must end before its successor in the new definition can be opened. */
 static HRESULT must_end_first(const struct segment *old, const struct run_set *set, bool *stands)
 {
     struct object **models;
@@ -234,7 +235,7 @@ static HRESULT must_end_first(const struct segment *old, const struct run_set *s
     return S_OK;
 }
 
-/* Collectors with an unchanged interval keep their grids; the grids of the others start now. */
+/* Collectors with an unchanged interval keep their grids; the grids of all other collectors start now. */
 static void carry_grids(const struct segment *from, struct segment *to)
 {
     int64_t now = tick_clock();

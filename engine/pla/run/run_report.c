@@ -91,7 +91,8 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
         hr = file_write(f, log, strlen(log));
     file_close(f);
     memory_free(path);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) /* only a note, because the report also contains these lines */
+    /* A failure only adds a note, because the report also contains the lines of the log. */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = texts_add(notes, error_keep(hr).text);
     return hr;
 }

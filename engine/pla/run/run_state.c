@@ -81,8 +81,8 @@ static bool read_published(struct publications *count, const atomic_uint_least64
         }
         atomic_thread_fence(memory_order_acquire);
         uint64_t begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
-        /* begun == done + 1: the writer is using the other buffer. If `begun` is further ahead, the writer may be using
-           this buffer again. */
+        /* begun == done + 1: the writer is using the other buffer. If `begun` is greater, the writer may be using this
+           buffer again. */
         if (begun - done <= 1)
             return true;
     }

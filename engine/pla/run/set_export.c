@@ -2,9 +2,9 @@
 /* The export of a running set.
 
    The export has a separate query and a thread that samples it; the sender has another thread. The run loop therefore
-   shares only one lock with these threads: the lock of the notes, which is never held for long. At its end, the run
-   waits up to END_MS for the sampling thread. If that thread hangs in a sample, for example of a remote computer, the
-   run abandons it together with its memory; the thread frees the memory when the sample returns. */
+   shares only one lock with these threads: the lock of the notes, which is never held for long. When a run ends, it
+   waits up to END_MS for the sampling thread. If the sampling thread hangs in a sample, for example of a remote
+   computer, the run abandons the thread and its memory; the thread frees the memory when the sample returns. */
 #include "engine/pla/run/set_export.h"
 
 #include "engine/base/clock.h"

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-/* How long to wait for another host process that holds the set's run lock while it starts or exits. */
+/* The longest wait for another host process that holds the set's run lock while it starts or exits. */
 #define OTHER_HOST_MS      5000
 #define LOCK_STEP_MS       50
 /* An ended run tries for this time to write its record, for example while another program has the record open, or while
