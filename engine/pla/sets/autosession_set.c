@@ -304,7 +304,7 @@ HRESULT autosession_set_delete(const char *name)
     hr = lock_keys(true, &lock);
     if (SUCCEEDED(hr))
         hr = registry_delete(path);
-    if (SUCCEEDED(hr)) { /* also deletes a set of an older version, even if it cannot be read */
+    if (SUCCEEDED(hr)) { /* also deletes a set of an older version, even an unreadable set */
         const bool gone = hr == S_OK;
         hr = store_delete(&caller_self, SPACE, name);
         if (hr == PLA_E_DCS_NOT_FOUND)

@@ -36,8 +36,8 @@ HRESULT run_folders_pass(const struct run_pass *pass);
 
 /* ---- properties without effect ---- */
 
-/* Reports PLA_S_PROPERTY_IGNORED for each data manager property that has no effect (MS-PLA 2.2.2.11). Otherwise users
-   would not notice that retention does not work until the disk is full. */
+/* Reports PLA_S_PROPERTY_IGNORED for each data manager property that has no effect (MS-PLA 2.2.2.11). Without this
+   report, users would not notice that retention does not work until the disk is full. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);
 
 #endif

@@ -328,7 +328,7 @@ static void change_free(struct set_credentials_change *c)
     *c = (struct set_credentials_change){.open = {0}};
 }
 
-/* Stores the secret under its existing key if it is unchanged, else under a new one. */
+/* Keeps the existing key if the secret is unchanged. Otherwise stores the secret under a new key. */
 static HRESULT write_secret(const struct set_secret *secret, const struct set_secret *old,
                             struct set_credentials_change *c)
 {

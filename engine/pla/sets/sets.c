@@ -163,9 +163,9 @@ char *sets_folder_key(struct object *o)
 
 /* ---- Commit ---- */
 
-/* Reports a path that counter_path_check rejects, as an issue only: a start skips the path. Published templates contain
-   such paths, and Windows accepts them (DECISIONS 34). Whether a counter exists is checked only at a start (DECISIONS
-   16). */
+/* If counter_path_check rejects a path, reports the path as an issue. The path is not an error, because a start skips
+   it. Published templates contain such paths, and Windows accepts them (DECISIONS 34). Whether a counter exists is
+   checked only at a start (DECISIONS 16). */
 static HRESULT bad_counter_path(const char *text, const char *property, const char *key, struct object *issues)
 {
     HRESULT hr = error_set(PDH_CSTATUS_BAD_COUNTERNAME, "%s: '%s' is not a counter path (\\Object(Instance)\\Counter)",

@@ -218,8 +218,8 @@ static HRESULT has_alert(struct object *set, const char *name, size_t length, bo
     return wanted ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Returns the setting of a key such as "OpenPLA.AlertOn[My alert]", and where the collector's name begins; NULL:
-   another kind of key. */
+/* Returns the setting of a key such as "OpenPLA.AlertOn[My alert]"; *name is where the collector's name begins. NULL:
+   the key has another form. */
 static const struct setting *setting_of_one(const char *key, const char **name)
 {
     const char *bracket = strchr(key, '[');

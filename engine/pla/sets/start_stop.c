@@ -342,7 +342,8 @@ HRESULT run_end_host(const char *space, const char *name, const struct run_state
     return hr;
 }
 
-/* Waits until the host process has answered. S_FALSE: it cannot answer, because it is stopping or has exited. */
+/* Waits until the host process has answered. S_FALSE: the host process cannot answer, because it is stopping or has
+   exited. */
 static HRESULT wait_for_answer(struct run_section *section, enum run_request request, uint64_t number,
                                const char *space, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the statuses of many sets. A set without a host process file is stopped. Under Wine, finding out that a file is
-   missing takes longer than reading a small folder. So for many sets, each folder is read once, and only the sets that
-   have a host process file are queried. */
+   missing takes longer than reading a small folder. For many sets, each folder is therefore read once, and only the
+   sets that have a host process file are queried. */
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"

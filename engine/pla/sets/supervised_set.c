@@ -330,7 +330,8 @@ static int64_t to_utc(int64_t local, const struct start_zone *zone)
     return late;
 }
 
-/* Returns the start of the rule on the local day; NEXT_START_NEVER: that day does not exist. */
+/* Returns the time at which the rule starts the set on the local day `day`. NEXT_START_NEVER: the time zone skips this
+   day. */
 static int64_t start_on(const struct start_rule *rule, int64_t day, const struct start_zone *zone)
 {
     int64_t utc = to_utc(day * DAY + rule->second * SECOND, zone);

@@ -98,7 +98,7 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now);
    true. */
 HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now);
 /* Call after a read with the result `hr`. Schedules the next read of an unreadable definition, and reports once that
-   the set's schedule is suspended. Does not report it while a writer may still be writing the file. `changed`: the text
+   the set's schedule is suspended. Reports nothing while a writer may still be writing the file. `changed`: the text
    differs from that of the previous read. */
 void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed);
 /* Computes `due` and `expiry`. S_FALSE: a start was missed; *missed is its time. */

@@ -3,9 +3,9 @@
    ones.
 
    Problem. Sets must start within the second that their schedule names, even if thousands are due in the same second,
-   and whether or not a client is connected. Other processes change definitions and run records, and so do people who
-   copy files. Host processes can die or hang. Several service processes may share a store, but only one of them may
-   start a set.
+   and whether or not a client is connected. Other processes, and people who copy files, change definitions and run
+   records. Host processes can die or hang. Several service processes may share a store, but only one of them may start
+   a set.
 
    Choosing the supervisor. The thread first takes two lock files in the data folder, then writes its process id and
    start time to supervisor.process. There are two lock files because any program could keep one of them open: if no
@@ -139,9 +139,9 @@ static void make_start(void *user)
 {
     struct start *start = user;
     HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
-    /* The start is noted late, because it must not wait for the disk, and because the host processes of the other
-       starts of this second write their records. Until then no other process can start the set again, because the set
-       is running. */
+    /* The start is noted late, because a start must not wait for the disk, and because the host processes of other
+       starts in the same second write their records now. Until the start is noted, no other process can start the set
+       again, because the set is running. */
     if (SUCCEEDED(hr) && start->due)
         supervisor_pause(NOTE_PAUSE_MS);
     if (start->due)
