@@ -293,7 +293,7 @@ void run_record_free(struct run_record *record)
 #define PATIENCE_MS 1000 /* time to retry while a reader has the file open, or a deleted file still has the name */
 #define STEP_MS     5
 
-/* Cuts off the first word of *rest; NULL: no word remains, or it is longer than `most`. */
+/* Cuts off the first word of *rest. NULL: no word remains, or the first word is longer than `most`. */
 static char *take_word(char **rest, size_t most)
 {
     char *word = *rest, *end = strchr(word, ' ');
@@ -413,9 +413,9 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid)
 
 /* ---- lists ---- */
 
-/* The first line of the file names the kind of list; then each entry has an escaped line. The file is replaced as a
-   whole. One list contains the resources that remain when a host process is killed (a trace session would run forever),
-   the other contains the folders of the runs. */
+/* The first line of the file says which kind of list the file contains; each further line is an escaped entry. The file
+   is replaced as a whole. There are two kinds of list: the resources that remain when a host process is killed (a trace
+   session would run forever), and the folders of the runs. */
 
 #define HELD_LINE    "openpla-held 1\n"
 #define HELD_MOST    (1 << 20) /* bytes */

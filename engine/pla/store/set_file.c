@@ -203,7 +203,8 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
         hr = folder_create_protected(to.place, PROTECTION_PLACE);
     if (SUCCEEDED(hr) && file_exists(run))
         hr = file_rename(run, to.run);
-    /* The file is renamed, not copied: a writer may still have it open, and a copy would miss what it writes later. */
+    /* The file is renamed, not copied: a writer may still have the file open, and a copy would miss what the writer
+       adds later. */
     if (SUCCEEDED(hr))
         hr = file_rename(from, to.definition);
     if (SUCCEEDED(hr)) {

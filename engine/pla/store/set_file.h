@@ -138,7 +138,7 @@ HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller
    opens only the changed files. */
 
 struct kept_definition {
-    char *entry; /* the name of its file */
+    char *entry; /* file name of the definition */
     struct stored_set set;
     bool settled; /* a later change will give the file another stamp */
 };
@@ -164,8 +164,8 @@ HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 /* ---- the line with the Security ---- */
 
 /* A processing instruction after the XML repeats the set's Security, so that no XML is parsed to list thousands of
-   sets. The Security in the XML is the valid one: the instruction contains a hash of the XML, and is ignored if the XML
-   has changed. */
+   sets. Only the Security in the XML is authoritative: the instruction contains a hash of the XML, and the instruction
+   is ignored if the XML has changed. */
 
 /* Appends the line to the content, which must contain only the XML and the account line. Does nothing if the descriptor
    does not fit into a line. */

@@ -39,8 +39,8 @@
    the lock. For a moment, definition and record can be from different commits; this has no effect, because the record
    does not depend on the definition.
 
-   After a crash. The next writer or list in a place removes temporary files. (A process that is writing a run record
-   without the lock may lose its temporary file this way, and then starts again.) If the record is newer than its
+   After a crash. The next writer or list in a place removes temporary files. (In this way, a process that is writing a
+   run record without the lock may lose its temporary file. It then starts again.) If the record is newer than its
    definition, a serial number is skipped. A record or .folders without a definition is removed before a set of that
    name is created again. store_check reports and removes other files without a definition, and any secret that is ten
    minutes old if no definition refers to it. The host OS releases the lock. If no process holds .running, no run is
@@ -145,7 +145,8 @@ static void put_record_back(const struct set_file *at, const struct record_befor
         remove_if_there(at->run);
 }
 
-/* Returns whether the file is stored although an error was returned, because only flushing its folder failed. */
+/* Returns whether the file is stored. After an error, the file can be stored nevertheless, because only flushing the
+   folder failed. */
 static bool is_stored(const char *path, const struct text_buffer *content)
 {
     char *text = NULL;

@@ -167,8 +167,8 @@ static HRESULT see_keys(struct checking *c, const char *path)
     return S_OK;
 }
 
-/* Returns why the definition cannot be used; S_OK: it can. *name: the name in the definition, otherwise that of its
-   file. */
+/* Returns the error that makes the definition unusable; S_OK: the definition is usable. *name is the name in the
+   definition, or else the name that belongs to the file. */
 static HRESULT check_definition_file(struct checking *c, const char *path, const char *base, char **name)
 {
     char *xml = NULL, *expected = NULL;
