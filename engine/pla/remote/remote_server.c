@@ -112,7 +112,7 @@ void remote_server_close(struct remote_server *s)
         server_free(s);
 }
 
-/* MS-PLA 1.9: all of its identifiers are {Data1-098B-11D8-9414-505054503030}. */
+/* All identifiers of MS-PLA have the form {Data1-098B-11D8-9414-505054503030} (MS-PLA 1.9). */
 static GUID identifier(uint32_t first)
 {
     return (GUID){first, 0x098B, 0x11D8, {0x94, 0x14, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};

@@ -149,7 +149,8 @@ static HRESULT remote_connect(struct object *o, const char *space, const char *n
     return hr;
 }
 
-/* Calls `what` with the set's server object, and again with a new server object if the first one no longer exists. */
+/* Calls `what` with the set's server object, and again with a new server object if the first server object no longer
+   exists. */
 static HRESULT remote_with_object(struct object *o, const char *space, const char *name,
                                   HRESULT (*what)(struct orpc_object *object, void *user), void *user)
 {
