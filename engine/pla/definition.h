@@ -68,7 +68,7 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
 
 /* If `hr` is SET_ACCESS_REFUSED, writes an event and returns E_ACCESSDENIED with the thread's error text. Returns any
    other `hr` unchanged. At most REFUSALS_TOLD events are written per minute; the next event contains the number of
-   omitted ones. */
+   omitted events. */
 HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name);
 #define REFUSALS_TOLD 20
 

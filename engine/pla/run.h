@@ -37,9 +37,9 @@ uint32_t run_wait_ms(uint32_t otherwise);
 #define RUN_REPORT_WAIT_MS 600000 /* how long a stop waits for the data manager */
 
 /* Starts the committed set in a host process: openplahost from the module's folder, or the program in the environment
-   variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents it.
-   Otherwise: returns as soon as the host process has locked the set, so that Stop and a second Start find it. Errors up
-   to this point are returned; later errors are written to the run record.
+   variable OPENPLA_HOST. Synchronous: returns when the set collects data, or with the error that prevents the start.
+   Not synchronous: returns as soon as the host process has locked the set, so that Stop and a second Start find the
+   host process. Errors up to this point are returned; later errors are written to the run record.
 
    Errors: PLA_E_DCS_NOT_FOUND, PLA_E_DCS_IN_USE, HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) (RootPath),
    HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) (output), PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS,
@@ -84,8 +84,8 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state);
    memory_alloc; NULL when out of memory. */
 char *run_figures_text(const char *space, const char *name);
 #define RUN_FIGURES_MAX 1024
-/* Terminates a host process that does not answer, if the set's host process is still the one described by `seen`.
-   S_FALSE: that host process no longer exists, or another host process has replaced it. */
+/* Terminates a host process that does not answer, provided that `seen` still describes the set's host process. S_FALSE:
+   that host process no longer exists, or another host process has replaced it. */
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);
 
 struct run_record;

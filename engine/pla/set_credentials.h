@@ -87,7 +87,7 @@ void run_rights_confine(const char *space, const char *name);
    start. */
 HRESULT run_rights_may_start(const char *space, const char *name);
 /* Host process: copies the secret that run_secret_take took; free *text with memory_free_secret. S_FALSE: no secret was
-   taken, or its key differs. */
+   taken, or the key of the secret is not `key`. */
 HRESULT run_secret_given(const char *key, char **text);
 /* Host process: puts the passwords of the set's secret into the data sources of its collectors and into its
    settings. */

@@ -28,8 +28,8 @@ enum set_access_verb {
     SET_ACCESS_VERBS
 };
 
-/* Access denied, with a message for the caller. Differs from E_ACCESSDENIED, which an unreadable file can also cause.
-   Clients get E_ACCESSDENIED instead (refusal_answer in engine/pla/definition.h). */
+/* Access denied, with a message for the caller. This code is not E_ACCESSDENIED, because an unreadable file can also
+   cause E_ACCESSDENIED. Clients get E_ACCESSDENIED instead (refusal_answer in engine/pla/definition.h). */
 #define SET_ACCESS_REFUSED ((HRESULT)0xA0300011)
 
 /* The set whose access is checked. */
@@ -118,7 +118,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
 /* Lists the set names of a namespace, in the spelling with which the sets were committed. */
 HRESULT store_list(const struct caller *caller, const char *space, struct texts *names);
 /* Lists definitions in the namespace's folder that the store ignores because they belong to an account that may not
-   write to the store. Adds two strings for each: path and reason. *out is empty on failure. */
+   write to the store. Adds two strings for each definition: the path and the reason. *out is empty on failure. */
 HRESULT store_list_foreign(const char *space, struct texts *out);
 /* A set of a list. The name and the XML are from memory_alloc; the XML is NULL if the definition could not be read. */
 struct stored_set {

@@ -10,8 +10,8 @@
    HRESULT_FROM_WIN32(ERROR_WMI_GUID_NOT_FOUND): the event provider is unknown; the message names it. */
 HRESULT trace_provider_query(struct object *provider, const char *name);
 /* Copies the names and descriptions of values from `from` (MS-PLA 3.2.4.11.16). `from` is an event provider or a
-   collection. From a collection, takes the event provider with the same GUID. S_OK even if the collection has no
-   match. */
+   collection. If `from` is a collection, the function uses the event provider with the same GUID in it. S_OK even if
+   the collection has no such event provider. */
 HRESULT trace_provider_resolve(struct object *provider, struct object *from);
 /* Fills the collection with the kernel's event providers and two other groups: event providers that have a name on this
    computer, from a manifest or from the event provider itself; and event providers that have only a GUID and that a
