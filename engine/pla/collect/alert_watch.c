@@ -38,7 +38,7 @@ struct threshold {
     struct counter_path path; /* the parts of parsed.path; zero: invalid */
     char *asked;              /* path for the query; matches all instances if `filter` selects some of them */
     char *filter;             /* pattern for the names of matching instances; NULL: all */
-    char *first;   /* `filter` without "#0", for instance names without a number; NULL: `filter` does not match #0 */
+    char *first;   /* `filter` without its number, for names without a number, which count as #0; NULL: none */
     uint64_t hash; /* hash of path, operator and value */
     bool missing;
 };

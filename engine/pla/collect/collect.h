@@ -140,8 +140,8 @@ HRESULT collector_close(struct collector *c); /* completes the file; always free
 
 /* ---- changing the definition of an active collector ---- */
 
-/* Changes the open collector to the model, a collector object of the same name; the files stay the same. S_FALSE: this
-   is not possible, the collector must be reopened. The collector is unchanged after S_FALSE and on failure. */
+/* Changes the open collector to the model, a collector object of the same name; the files stay the same. S_FALSE: the
+   change is not possible, and the collector must be reopened. S_FALSE and a failure leave the collector unchanged. */
 HRESULT collector_update(struct collector *c, struct object *model);
 /* Returns whether the model can be opened while this collector is active, either with this collector as its `previous`
    or beside it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration data collector (MS-PLA 3.2.4.7). Its sources write one XML file on a separate thread, so that no
-   sample of another collector waits for them. The collector is complete when everything is collected. Slow work of a
-   source runs on an additional thread. */
+/* The configuration data collector (MS-PLA 3.2.4.7). The sources of the collector write one XML file on a separate
+   thread, so that no sample of another collector waits for the sources. The collector is complete when everything is
+   collected. Slow work of a source runs on an additional thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

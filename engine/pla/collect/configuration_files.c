@@ -87,7 +87,7 @@ struct file_copy {
 };
 
 #define BUFFER_BYTES 262144
-/* Copying a growing file stops this many bytes beyond its initial size. */
+/* A file can grow while it is copied. Copying stops this many bytes beyond the initial size. */
 #define GROWTH_BYTES (64u << 20)
 /* Maximum copies per folder, because Wine reads the whole folder for each new name (DECISIONS 50). */
 #define FOLDER_FILES 1000

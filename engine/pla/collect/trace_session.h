@@ -18,7 +18,8 @@ struct trace_enable {
     GUID guid;
     char *name; /* for display: DisplayName, else the GUID; NULL in the plan of a running session */
     uint8_t level;
-    uint64_t any, all; /* KeywordsAny and KeywordsAll; KeywordsAny 0 means all; a running session then has UINT64_MAX */
+    /* KeywordsAny and KeywordsAll. KeywordsAny 0 means all keywords; a running session shows UINT64_MAX instead. */
+    uint64_t any, all;
     uint32_t properties; /* EVENT_ENABLE_PROPERTY_ */
     bool filtered;
     uint32_t filter_type; /* EVENT_FILTER_TYPE_ */
