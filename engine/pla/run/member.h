@@ -115,7 +115,7 @@ HRESULT held_add_report(struct run_set *r, const char *folder);
 /* Removes the file. Call at the end of the run, when all resources have been released. */
 void held_clear(struct run_set *r);
 /* Releases the resources that a dead host process left. Does nothing while a host process exists, because a starting
-   host process releases them itself. The next call retries failed releases. S_FALSE: nothing to release. */
+   host process releases the resources itself. The next call retries failed releases. S_FALSE: nothing to release. */
 HRESULT held_release(const char *space, const char *name);
 /* Works like held_release, for the set's host process, which holds the run lock. */
 HRESULT held_release_by_host(const char *space, const char *name);

@@ -366,7 +366,7 @@ static bool next_segment(struct run *r, int64_t tick)
 /* Returns whether all collectors are complete, for StopOnCompletion. */
 static bool is_complete(const struct run *r)
 {
-    /* Duration also counts as a limit, because users wait for it (DECISIONS 35). */
+    /* Duration also counts as a limit, because users wait for its end (DECISIONS 35). */
     bool limited = r->set.set->SegmentMaxDuration || r->set.set->SegmentMaxSize || r->set.set->Duration;
     for (size_t i = 0; i < r->segment.count; i++) {
         const struct member *m = &r->segment.members[i];

@@ -121,9 +121,9 @@ static HRESULT rules_apply_job(const struct run_report *what, const struct rules
 }
 
 /* Applies the rules to the report, a file below RootPath. Writes findings and faults as events 3000 to 3002, and also
-   adds faults to `notes`. If the rules request a log, writes the log beside the report. Calls `stop` often to check
-   whether to stop; NULL: never. S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: no rule could run; the
-   report is unchanged. */
+   adds faults to `notes`. If the rules request a log, writes the log beside the report. Calls `stop` often to ask
+   whether the rules must stop; `stop` NULL: the rules never stop early. S_FALSE: the set has no rules.
+   PLA_E_RULES_MANAGER_FAILED: no rule could run; the report is unchanged. */
 static HRESULT run_rules_apply(const struct run_report *what, const char *report, bool (*stop)(void *context),
                                void *context, struct texts *notes)
 {
@@ -352,8 +352,8 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = report_create(what, &limit, *path, notes);
-    /* The next two steps use the existing report, old or new (MS-PLA 2.2.2.6). However, an old report in a shared
-       folder does not belong to these files. */
+    /* The next two steps use the existing report, old or new (MS-PLA 2.2.2.6). However, if runs share the folder, an
+       old report does not belong to the files of this segment. */
     if (hr == REPORT_NO_DATA) {
         has_data = false;
         hr = S_OK;
