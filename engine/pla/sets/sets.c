@@ -422,7 +422,7 @@ HRESULT set_start(struct object *o, const struct caller *caller, bool synchronou
         return hr;
     hr = set_of(o)->verbs->start(o, caller, space, name, synchronous);
     if (SUCCEEDED(hr)) {
-        /* The serial number and location of the run replace those that a client set. */
+        /* The serial number and location of the run replace the values that a client set. */
         object_lock(o);
         set_of(o)->serial_put = set_of(o)->latest_put = false;
         object_unlock(o);

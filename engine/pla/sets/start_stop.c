@@ -212,7 +212,7 @@ HRESULT run_make_ahead(const char *space, const char *name, struct run_ahead **o
     return S_OK;
 }
 
-/* Checks whether the prepared host process can be used. S_FALSE: no, because it has exited, or the set's account or
+/* Checks whether the prepared host process can be used. S_FALSE: the host process has exited, or the set's account or
    passwords have changed. */
 static HRESULT check_ahead(const char *space, const char *name, const struct run_ahead *ahead)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MANY = 128 }; /* number of sets; fewer are queried one by one, because reading up to 256 folders takes longer */
+enum { MANY = 128 }; /* fewer sets are queried one by one, because reading up to 256 folders takes longer */
 
 /* The names of the host process files in a namespace: one for each set that has a host process. */
 struct hosts {

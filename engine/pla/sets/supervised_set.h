@@ -87,7 +87,7 @@ struct supervised_set {
     int64_t expiry;          /* time at which the run must be stopped, or NEXT_START_NEVER */
     int64_t reported_expiry; /* the expiry for which the run was stopped */
     uint64_t again_at;       /* clock_monotonic_ms of the next restart attempt; 0: none */
-    uint64_t died;           /* clock_monotonic_ms of the latest death of its host process; 0: none */
+    uint64_t died;           /* clock_monotonic_ms when the set's host process last died; 0: none */
     uint32_t pause_ms;       /* pause before the next restart attempt */
 };
 /* Reads the definition and the run record from the store. `now`: time of the scan; 0 in the first scan, because the
