@@ -206,8 +206,8 @@ static HRESULT find_key(struct object *map, const char *key, struct object **out
     return hr;
 }
 
-/* Converts the new value to an integer. The new value is an integer, or the key of an item that has the integer (MS-PLA
-   3.2.4.18). */
+/* Converts the new value to an integer. The new value is an integer, or the key of an item whose value is the integer
+   (MS-PLA 3.2.4.18). */
 static HRESULT wanted_value(struct object *map, uint32_t type, const struct variant *in, int64_t *out)
 {
     struct object *named = NULL;
