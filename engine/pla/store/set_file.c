@@ -220,7 +220,7 @@ HRESULT set_file_adopt(const struct set_file *at, const char *file)
     return hr;
 }
 
-/* Returns whether file_store has created the name: ~<process>-<number>.tmp. */
+/* Returns whether the name has the form of file_store's temporary names: ~<process>-<number>.tmp. */
 bool set_file_is_torn(const char *file)
 {
     const char *digits = "0123456789", *at = file + 1;

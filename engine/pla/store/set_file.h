@@ -100,7 +100,8 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 /* Checks whether the caller may use the verb on the existing set. `at` must be open. Returns PLA_E_DCS_NOT_FOUND, or
    the results of set_access_check. */
 HRESULT stored_set_check_access(const struct caller *caller, enum set_access_verb verb, const struct set_file *at);
-/* Checks whether the caller may write a definition with that Security (NULL: invalid), for an existing or a new set. */
+/* Checks whether the caller may write a definition with the Security `security`, for an existing or a new set.
+   `security` NULL: the Security is invalid. */
 HRESULT stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
                               const char *security);
 /* Works like stored_set_check_access, for a loaded definition whose Security line has been cut off. */

@@ -30,10 +30,10 @@
    otherwise it starts again.
 
    Commit. Every file is replaced as a whole: written to a temporary file in the same folder, flushed, renamed. A commit
-   that also changes the run record writes both files before it renames the first: if the disk is full, it fails before
-   any change is visible. It renames the record first and the definition last. The set is committed when the definition
-   has been renamed; if that fails, the old record is restored. If only flushing the folder fails after the rename,
-   is_stored() finds the new file, and the set remains committed.
+   that also changes the run record writes both files before it renames the first: if the disk is full, the commit fails
+   before any change is visible. The commit renames the record first and the definition last. The set is committed when
+   the definition has been renamed; if this rename fails, the old record is restored. If only flushing the folder fails
+   after the rename, is_stored() finds the new file, and the set remains committed.
 
    Readers. A reader gets either the old file or the new one. A reader that may not write to the folder does not take
    the lock. For a moment, definition and record can be from different commits; this has no effect, because the record

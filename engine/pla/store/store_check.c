@@ -104,8 +104,8 @@ static HRESULT report_finding(struct checking *c, enum store_fault fault, const 
 
 /* ---- ownership ---- */
 
-/* Checks the owner and the rights of a file or folder. S_FALSE: it must not be read, because it does not exist or was
-   reported. */
+/* Checks the owner and the rights of a file or folder. S_FALSE: the file or folder must not be read, because it does
+   not exist or was reported. */
 static HRESULT check_ownership(struct checking *c, const char *path, bool folder, enum repair_kind closing)
 {
     struct ownership o;

@@ -46,7 +46,7 @@ HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_ver
     return hr;
 }
 
-/* Reads the existing set. S_FALSE: it does not exist. Free `set` regardless of the result. */
+/* Reads the existing set. S_FALSE: the set does not exist. Free `set` regardless of the result. */
 static HRESULT read_there(const struct set_file *at, struct stored_set *set)
 {
     *set = (struct stored_set){0};
