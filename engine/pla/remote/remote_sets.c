@@ -81,8 +81,8 @@ static void keep_credentials(struct object *o, char *user, char *password)
 }
 
 /* Replaces the set's server object `before` with `object`, and takes ownership of the reference to `object`. `object`
-   NULL: `before` no longer exists. If another thread has already replaced `before`, its object is kept, unless `any` is
-   set. */
+   NULL: `before` no longer exists. If another thread has already replaced `before`, the other thread's object is kept,
+   unless `any` is set. */
 static void keep_object(struct object *o, struct orpc_object *object, bool any, const struct orpc_object *before)
 {
     object_lock(o);
