@@ -97,12 +97,12 @@ struct object_turns {
 extern struct object_turns object_turns[OBJECT_LOCKS];
 
 /* Fast path without a lock for numbers of up to 32 bits, whose fields are atomic (a bool reads as 0 or 1). False: the
-   row is not such a number or has a hook, or the lock is held; use object_get. Why this needs no lock: if the count is
-   even before the read and unchanged after it, no thread held the lock in between. A reader with the lock would
-   therefore get the same value. Two reads see changes of several rows in the same order as under the lock. A writer
-   stores an odd count before it stores the field. The store of the field is a release and the load here is an acquire,
-   so the value is never older than the count that is loaded after it. If the object gets another lock in the meantime,
-   the count has changed, too, because the caller of change_lock also holds the old lock. */
+   row is not such a number or has a hook, or the lock is held; use object_get. This needs no lock for the following
+   reasons. If the count is even before the read and unchanged after it, no thread held the lock in between. A reader
+   with the lock would therefore get the same value. Two reads see changes of several rows in the same order as under
+   the lock. A writer stores an odd count before it stores the field. The field is stored with release order and loaded
+   here with acquire order, so the value is never older than the count that is loaded after it. If the object gets
+   another lock in the meantime, the count changes, because the caller of change_lock also holds the old lock. */
 static inline bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     enum {
@@ -412,7 +412,7 @@ HRESULT set_validate(struct object *set, struct object *issues);
 /* Fails with E_INVALIDARG if the set is too large to be read back from the store. */
 HRESULT set_check_limits(struct object *set);
 
-/* Returns RootPath, or its default if it is empty, with unexpanded variables. Borrowed from the set. */
+/* Returns RootPath, or its default if RootPath is empty. Variables are not expanded. Borrowed from the set. */
 const char *set_root(const struct data_collector_set *set);
 /* Returns whether a start creates a missing RootPath. A start creates RootPath only below %systemdrive%\PerfLogs, which
    published templates and Windows' wizard use. In other places, a mistyped path must not create folders. `root`

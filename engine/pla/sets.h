@@ -38,9 +38,9 @@ bool sets_commit_binds(uint32_t mode);
 HRESULT set_commit(struct object *set, const struct caller *caller, const char *name, const char *server, uint32_t mode,
                    struct object *issues);
 /* MS-PLA 3.2.4.1.53: replaces the object's contents. Fails with PLA_E_DCS_NOT_FOUND or E_NOINTERFACE, or with
-   E_ACCESSDENIED if the caller may not read the set. A corrupt or unreadable definition results in
-   OPENPLA_E_MALFORMED_XML, ERROR_FILE_TOO_LARGE or E_ACCESSDENIED, and the message names its file. An unbound set is
-   then still bound to the name, so that it can be deleted. */
+   E_ACCESSDENIED if the caller may not read the set. If the definition is corrupt or unreadable, fails with
+   OPENPLA_E_MALFORMED_XML, ERROR_FILE_TOO_LARGE or E_ACCESSDENIED, and the message names the file. Even so, an unbound
+   set becomes bound to the name, so that it can be deleted. */
 HRESULT set_query(struct object *set, const struct caller *caller, const char *name, const char *server);
 /* MS-PLA 3.2.4.1.55 to 57. If the set was never committed or queried, Delete fails with PLA_E_DCS_NOT_FOUND, Start with
    E_INVALIDARG, and Stop with PLA_E_DCS_NOT_RUNNING. Delete fails for System sets (E_ACCESSDENIED) and running trace

@@ -94,8 +94,8 @@ struct written_set {
     const char *xml, *security;
     size_t size;
 };
-/* Works like store_save, for XML that the program has just written. The store need not parse it if `security` is
-   set. */
+/* Works like store_save, for XML that the program has just written. The store does not have to parse the XML if
+   set->security is set. */
 HRESULT store_save_written(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                            const struct written_set *set, const struct run_change *change, bool *created);
 /* Loads the set's XML; *xml is from memory_alloc. PLA_E_DCS_NOT_FOUND. */
@@ -353,7 +353,7 @@ struct store_finding {
 /* Checks all namespaces, each under its lock, and calls `each` for every finding; if `each` fails, the check ends.
    `repair`: also repairs what can be repaired without loss. Moves unreadable files, and files without a set, to the
    folder `aside` of the data folder. Run records without a set stay, because serial numbers would be repeated without
-   them. Definitions are never deleted. */
+   these records. Definitions are never deleted. */
 HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif
