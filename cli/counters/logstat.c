@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/logstat_trace.h"
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
 #include "engine/logs/log_inputs.h"
@@ -113,16 +114,16 @@ static HRESULT log_statistics_read(struct log_reader *log, struct cli_progress *
     }
     out->interval = sample_distances_middle(&distances);
     sample_distances_free(&distances);
-    if (SUCCEEDED(hr)) {
-        size_t count;
-        (void)log_reader_counters(log, &count);
-        if (count > out->counter_count) /* the log has counters that were in no sample */
-            hr = count_cells(out, log, NULL);
-    }
     if (log_format_traits(log_reader_info(log)->format)->is_file)
         log_reader_progress(log, &done, &out->bytes);
     if (SUCCEEDED(hr) && (back || longest > 2 * out->interval))
         hr = find_gaps(log, progress, out);
+    if (SUCCEEDED(hr)) {
+        size_t count;
+        (void)log_reader_counters(log, &count);
+        if (count > out->counter_count) /* counters in no sample, or only in samples written since the first reading */
+            hr = count_cells(out, log, NULL);
+    }
     return FAILED(hr) ? hr : S_OK;
 }
 
@@ -162,6 +163,7 @@ static void print_text(const char *path, struct log_reader *log, const struct lo
     const struct texts *warnings = log_reader_warnings(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
+    assert(count == s->counter_count);
     printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(log));
     if (s->bytes > 0)
         printf("%-12s%llu bytes\n", "Size:", (unsigned long long)s->bytes);
@@ -225,6 +227,7 @@ static void print_json(struct json *j, const char *path, struct log_reader *log,
     const struct texts *warnings = log_reader_warnings(log);
     size_t count;
     const struct log_counter *counters = log_reader_counters(log, &count);
+    assert(count == s->counter_count);
     json_begin(j, NULL, '{');
     json_text(j, "file", path);
     json_text(j, "format", format_name(log));
