@@ -146,6 +146,32 @@ static void another_programs_provider_is_not_changed(void **state)
     provider_manifests_free(&list);
 }
 
+/* Fills the stack below the caller, so that a variable that the next call does not set has no harmless value. The
+   sanitizer would leave gaps around the array. */
+__attribute__((no_sanitize_address)) static void fill_stack(void)
+{
+    volatile uint8_t bytes[4096];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = 0xA5;
+}
+
+/* Otherwise the program ends when memory is short while a provider is removed. */
+static void removing_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct provider_manifests list = read_xml(WHOLE_MANIFEST);
+    HRESULT hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr != S_OK; n++) {
+        assert_int_equal(manifest_register(list.items[0], "x", &as_it_says, false), S_OK);
+        memory_fail_at(n);
+        fill_stack();
+        hr = manifest_unregister(&provider, false);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+    }
+    provider_manifests_free(&list);
+}
+
 static void a_file_without_a_template_is_rejected(void **state)
 {
     char *path = path_join(*state, "none.dll");
@@ -317,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_registered_provider_is_found_until_removed),
         cmocka_unit_test(another_programs_provider_is_not_changed),
+        cmocka_unit_test(removing_without_memory_is_an_error),
         cmocka_unit_test(a_file_without_a_template_is_rejected),
         cmocka_unit_test(registered_manifests_decode_events),
         cmocka_unit_test(a_manifest_in_the_trace_decodes_later_events),

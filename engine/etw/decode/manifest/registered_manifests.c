@@ -33,10 +33,11 @@
 #define MANIFEST_VALUE "OpenPLAManifest"        /* OpenPLA's own value: the path of the manifest that was registered */
 #define NO_TEMPLATE    HRESULT_FROM_WIN32(1813) /* ERROR_RESOURCE_TYPE_NOT_FOUND */
 
-/* Opens the registry key of an event provider. If it is not registered, returns S_FALSE and sets *out to NULL. */
+/* Opens the registry key of an event provider. S_FALSE: it is not registered. *out is NULL unless the key is open. */
 static HRESULT registered_provider_open(const GUID *guid, bool to_change, struct registry_key **out)
 {
     char text[39];
+    *out = NULL;
     text_from_guid(guid, text);
     char *path = text_format(PUBLISHERS_KEY "\\%s", text);
     HRESULT hr = path ? registry_open(path, to_change, out) : E_OUTOFMEMORY;
