@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __clang_analyzer__
+#undef error_set
+#undef error_prefix
+#undef error_keep
+#undef error_restore
+#endif
+
 struct error_state {
     HRESULT hr;
     char text[ERROR_TEXT_BYTES];

@@ -60,4 +60,24 @@ enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSA
    message, or out of memory. */
 char *system_message(enum system_message kind, uint32_t code);
 
+#ifdef __clang_analyzer__
+/* clang-tidy analyses one file at a time and would assume that these functions may return success for a failure. */
+static inline HRESULT error_set_returns(HRESULT returned, HRESULT hr)
+{
+    (void)returned;
+    return hr;
+}
+
+static inline struct error_kept error_keep_returns(struct error_kept returned, HRESULT hr)
+{
+    returned.hr = hr;
+    return returned;
+}
+
+#define error_set(hr, ...)    error_set_returns(error_set(hr, __VA_ARGS__), hr)
+#define error_prefix(hr, ...) error_set_returns(error_prefix(hr, __VA_ARGS__), hr)
+#define error_keep(hr)        error_keep_returns(error_keep(hr), hr)
+#define error_restore(kept)   error_set_returns(error_restore(kept), (kept)->hr)
+#endif
+
 #endif
