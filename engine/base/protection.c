@@ -9,12 +9,15 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static const char *const descriptors[] = {
-    NULL,
-#define PROTECTION(name, descriptor) descriptor,
+static const char *descriptor_of(enum protection what)
+{
+#define PROTECTION(name, descriptor)                                                                                   \
+    if (what == PROTECTION_##name)                                                                                     \
+        return descriptor;
 #include "engine/base/protection.def"
 #undef PROTECTION
-};
+    return NULL;
+}
 
 static enum protection of_this_host(enum protection what)
 {
@@ -35,7 +38,7 @@ static enum protection of_this_host(enum protection what)
 
 char *protection_sddl(enum protection what)
 {
-    const char *descriptor = descriptors[of_this_host(what)], *place = descriptor ? strstr(descriptor, "%s") : NULL;
+    const char *descriptor = descriptor_of(of_this_host(what)), *place = descriptor ? strstr(descriptor, "%s") : NULL;
     if (!place)
         return descriptor ? text_copy(descriptor) : NULL;
     char *own = process_own_sid();

@@ -142,8 +142,12 @@ HRESULT registry_delete(const char *path)
         node_free(n);
         *n = nodes[--node_count];
         n = NULL;
-        for (size_t i = 0; !n && i < node_count; i++)
-            n = nodes[i].above[0] && !registry_find_node(nodes[i].above) ? &nodes[i] : NULL;
+        for (size_t i = 0; i < node_count; i++) {
+            if (nodes[i].above[0] && !registry_find_node(nodes[i].above)) {
+                n = &nodes[i];
+                break;
+            }
+        }
     }
     lock_leave(&lock);
     return hr;

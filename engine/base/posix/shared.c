@@ -154,7 +154,7 @@ struct section {
 /* Like shm_open and shm_unlink, in the folder. Return 0 or errno. */
 static int name_open(const char *name, int flags, int *out)
 {
-    int folder, error = shared_folder_open(&folder);
+    int folder = -1, error = shared_folder_open(&folder);
     if (error)
         return error;
     *out = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -165,7 +165,7 @@ static int name_open(const char *name, int flags, int *out)
 
 static int name_delete(const char *name)
 {
-    int folder, error = shared_folder_open(&folder);
+    int folder = -1, error = shared_folder_open(&folder);
     if (error)
         return error;
     error = unlinkat(folder, name, 0) ? errno : 0;

@@ -127,7 +127,7 @@ static bool add_plain_element(struct text_buffer *b, const char *element, const 
     at = add_bytes(at, text, length);
     at = add_bytes(at, "</", 2);
     at = add_bytes(at, element, name);
-    at = add_bytes(at, ">", 2);
+    memcpy(at, ">", 2); /* with its NUL */
     b->length += size;
     return true;
 }
