@@ -554,10 +554,11 @@ ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room,
             ERROR_INVALID_PARAMETER,
             "invalid arguments: PropertyArray, PropertyArrayCount and LoggerCount must not be NULL or 0");
     ULONG code = ERROR_SUCCESS;
-    for (ULONG i = 0; i < room && code == ERROR_SUCCESS; i++)
-        code = list[i] ? controller_check_block(wide, list[i])
-                       : controller_refuse(ERROR_INVALID_PARAMETER, "invalid PropertyArray: element %u is NULL",
-                                           (unsigned)i);
+    for (ULONG i = 0; i < room && code == ERROR_SUCCESS; i++) {
+        if (!list[i])
+            return controller_refuse(ERROR_INVALID_PARAMETER, "invalid PropertyArray: element %u is NULL", (unsigned)i);
+        code = controller_check_block(wide, list[i]);
+    }
     if (code == ERROR_SUCCESS)
         code = session_code(directory_get(&d));
     if (code != ERROR_SUCCESS)

@@ -151,7 +151,7 @@ HRESULT payload_filter_read(const uint8_t *bytes, size_t size, struct payload_fi
     const size_t count = get_u16(bytes + 6);
     size_t at = PAYLOAD_HEAD;
     HRESULT hr = S_OK;
-    f->events = memory_zero(count, sizeof *f->events);
+    *f = (struct payload_filter){.events = memory_zero(count, sizeof *f->events)};
     if (!f->events)
         hr = E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {

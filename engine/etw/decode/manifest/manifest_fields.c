@@ -500,11 +500,11 @@ static HRESULT read_string(struct manifest_reader *r, xmlNodePtr e, void *about)
     const size_t *culture = about;
     char *id, *text = NULL;
     HRESULT hr = manifest_name(r, e, "id", &id);
-    if (SUCCEEDED(hr) && xmlHasProp(e, BAD_CAST "value"))
+    if (SUCCEEDED(hr))
         hr = xml_element_attribute(r->document, e, "value", &text);
-    else if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr) && !text)
         hr = manifest_wrong(e, "value", NULL, "the attribute is missing");
-    if (FAILED(hr)) {
+    if (!text) {
         memory_free(id);
         return hr;
     }

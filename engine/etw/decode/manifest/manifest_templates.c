@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the templates of an instrumentation manifest: data, structs, UserData, and the names of types. */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_text.h"
@@ -177,6 +178,7 @@ static HRESULT read_members(struct manifest_reader *r, size_t index, struct temp
 {
     const size_t first = k->t->property_count;
     HRESULT hr = S_OK;
+    assert(k->elements); /* read_top has stored an element for each property */
     k->scope = first;
     k->outer = index;
     k->in_struct = true;

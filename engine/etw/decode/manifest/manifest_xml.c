@@ -52,7 +52,7 @@ static HRESULT read_attributes(struct manifest_reader *r, xmlNodePtr e)
         {"helpLink", &p->help_link},
     };
     HRESULT hr = manifest_name(r, e, "name", &p->name);
-    if (FAILED(hr))
+    if (!p->name)
         return hr;
     for (const char *c = p->name; *c; c++)
         if ((unsigned char)*c < ' ' || strchr("<>&\"|\\:'?*", *c))
@@ -502,7 +502,7 @@ HRESULT manifest_read_events(struct manifest_reader *r, xmlNodePtr events)
 static HRESULT read_filter(struct manifest_reader *r, xmlNodePtr e, void *about)
 {
     struct manifest_filter *f = manifest_add_filter(r->p);
-    uint64_t value, version = 0;
+    uint64_t value = 0, version = 0;
     (void)about;
     HRESULT hr = f ? manifest_name(r, e, "name", &f->name) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))

@@ -215,8 +215,7 @@ static HRESULT take_event(struct trace_metadata *m, const uint8_t *bytes, size_t
 {
     EVENT_DESCRIPTOR descriptor;
     uint32_t source;
-    const HRESULT hr = event_info_key(bytes, size, provider, &descriptor, &source);
-    if (FAILED(hr))
+    if (!bytes || FAILED(event_info_key(bytes, size, provider, &descriptor, &source)))
         return unusable("it is too short for an event", size);
     /* Keep only definitions of manifest events: MOF classes come from OpenPLA or the user, and TraceLogging and WPP
        events need no definition. */

@@ -463,12 +463,12 @@ HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8
             break;
         /* The keys are sorted by version. The class without a version comes last and is used for events that are newer
            or older than all other classes. */
-        if (k->version <= version)
+        const bool unversioned = k->version == NEWEST;
+        if (k->version <= version ||
+            (unversioned && (!best || best->version == NEWEST || (!newer && best->version != version))))
             best = k;
-        else if (k->version != NEWEST)
-            newer = newer ? newer : k;
-        else if (!best || best->version == NEWEST || (!newer && best->version != version))
-            best = k;
+        else if (!unversioned && !newer)
+            newer = k;
     }
     return best ? mof_event_schema(c, &t->events[best->index], best->at, out) : no_class(t, event, type, newer);
 }

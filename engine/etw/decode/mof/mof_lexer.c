@@ -23,15 +23,13 @@ HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *forma
 
 HRESULT mof_lexer_expected(const struct mof_lexer *l, HRESULT hr, const char *what)
 {
-    char shown[SHOWN_MOST + 4];
-    const char *text = l->text.text ? l->text.text : "";
+    char shown[SHOWN_MOST];
+    const char *text = l->text.text ? l->text.text : "", *quote = l->token == MOF_TOKEN_STRING ? "\"" : "";
     if (l->token == MOF_TOKEN_END)
         return mof_lexer_error(l, hr, "expected %s, but the file ends", what);
     text_fit(shown, SHOWN_MOST, text);
-    if (strlen(text) >= SHOWN_MOST)
-        strcat(shown, "...");
-    return mof_lexer_error(l, hr, "expected %s, not %s%s%s", what, l->token == MOF_TOKEN_STRING ? "\"" : "", shown,
-                           l->token == MOF_TOKEN_STRING ? "\"" : "");
+    return mof_lexer_error(l, hr, "expected %s, not %s%s%s%s", what, quote, shown,
+                           strlen(text) >= SHOWN_MOST ? "..." : "", quote);
 }
 
 bool mof_lexer_sign(const struct mof_lexer *l, char sign)
@@ -58,11 +56,9 @@ static void skip(struct mof_lexer *l)
 /* Skips whitespace, comments and "#line" lines left by a C preprocessor. */
 static HRESULT skip_blanks(struct mof_lexer *l)
 {
-    for (;;) {
-        char c = peek(l, 0);
-        if (l->at == l->end) {
-            return S_OK;
-        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v') {
+    while (l->at < l->end) {
+        const char c = *l->at;
+        if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v') {
             skip(l);
         } else if ((c == '/' && peek(l, 1) == '/') ||
                    (c == '#' && (size_t)(l->end - l->at) > 5 && memcmp(l->at, "#line", 5) == 0)) {
@@ -77,9 +73,10 @@ static HRESULT skip_blanks(struct mof_lexer *l)
                 return mof_lexer_error(l, MOF_E_UNRECOGNIZED_TOKEN, "unterminated comment");
             l->at += 2;
         } else {
-            return S_OK;
+            break;
         }
     }
+    return S_OK;
 }
 
 static bool is_digit(char c)

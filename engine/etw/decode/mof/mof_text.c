@@ -5,6 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/source_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DEPTH_MOST 32 /* maximum nesting of brackets in skipped parts */
@@ -388,8 +389,7 @@ static HRESULT use_namespace(struct reader *r, const char *path)
     uint64_t language = 0;
     char hex[16];
     if ((last[0] | 0x20) == 'm' && (last[1] | 0x20) == 's' && last[2] == '_' && strlen(last) < 12) {
-        strcpy(hex, "0x");
-        strcat(hex, last + 3);
+        snprintf(hex, sizeof hex, "0x%s", last + 3);
         if (!text_to_u64(hex, &language) || language > UINT16_MAX)
             return mof_lexer_error(&r->lexer, MOF_E_INVALID_NAMESPACE, "the namespace '%.200s': '%s' is not a language",
                                    path, last);

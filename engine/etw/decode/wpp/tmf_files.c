@@ -119,8 +119,7 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
     struct tmf_files *t = memory_zero(1, sizeof *t);
     HRESULT hr = t ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        t->gmt = gmt;
-        t->documents = memory_zero(count + 1, sizeof *t->documents);
+        *t = (struct tmf_files){.documents = memory_zero(count + 1, sizeof *t->documents), .gmt = gmt};
         hr = t->documents ? S_OK : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && folders)
