@@ -5,6 +5,7 @@
 #include "engine/export/metrics/exporter.h"
 #include "engine/logs/pdh_types.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- labels that occurred before ---- */
@@ -334,14 +335,14 @@ static HRESULT give_collectors(const struct facts *p)
     HRESULT hr = p->sink->family(p->sink->user, &f, strlen("windows_exporter"));
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         bool has = false;
-        char label[64] = "collector=\"";
+        char label[64];
         if ((i > 0 && strcmp(rows[i].collector, rows[i - 1].collector) == 0) ||
             !collector_is_wanted(p->collectors, rows[i].collector))
             continue;
         for (size_t k = 0; k < p->e->families.count; k++)
             has |=
                 p->e->families.items[k].collector && strcmp(p->e->families.items[k].collector, rows[i].collector) == 0;
-        strcat(strcat(label, rows[i].collector), "\""); /* fits: collector names have at most 13 letters */
+        snprintf(label, sizeof label, "collector=\"%s\"", rows[i].collector);
         const struct metric_sample s = {.labels = label,
                                         .length = strlen(label),
                                         .fixed = "",

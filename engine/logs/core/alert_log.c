@@ -64,10 +64,8 @@ HRESULT alert_log_create(const char *path, const char *base, bool replace, struc
     *out = NULL;
     if (!log)
         return E_OUTOFMEMORY;
-    log->path = text_copy(path);
-    log->base = text_copy(base);
-    log->header = make_header();
-    log->empty_first = replace;
+    *log = (struct alert_log){
+        .path = text_copy(path), .base = text_copy(base), .header = make_header(), .empty_first = replace};
     *out = log;
     if (log->path && log->base && log->header)
         return S_OK;

@@ -27,6 +27,7 @@
    quotients of two exact doubles, as described above. */
 #include "engine/logs/number_text.h"
 
+#include "engine/base/assert.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdbool.h>
@@ -751,6 +752,7 @@ static size_t shortest_by_library(double value, int least, bool is_float, char *
 {
     char local[NUMBER_TEXT_SIZE];
     size_t length = 0;
+    assert(least <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION));
     for (int precision = least; precision <= (is_float ? FLOAT_PRECISION : DOUBLE_PRECISION); precision++) {
         snprintf(local, sizeof local, "%.*g", precision, value);
         if (reads_back(strtod(local, NULL), value, is_float))
