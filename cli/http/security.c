@@ -51,8 +51,9 @@ void http_security_release(struct http_security_state *state)
     memory_free(state);
 }
 
-/* Loads the files. *out is NULL if they still have the hash `hash`. */
-static HRESULT state_load(const char *path, uint64_t hash, struct http_security_state **out, uint64_t *seen)
+/* Loads the files. *out is NULL if they are the same as those of `current`, which can be NULL. */
+static HRESULT state_load(const char *path, const struct http_security_state *current, struct http_security_state **out,
+                          uint64_t *seen)
 {
     struct http_security_state *s = memory_zero(1, sizeof *s);
     *out = NULL;
@@ -61,7 +62,7 @@ static HRESULT state_load(const char *path, uint64_t hash, struct http_security_
     atomic_init(&s->references, 1);
     HRESULT hr = web_config_load(path, &s->config, &s->hash);
     *seen = s->hash;
-    const bool same = SUCCEEDED(hr) && s->hash == hash;
+    const bool same = SUCCEEDED(hr) && current && s->hash == current->hash;
     if (SUCCEEDED(hr) && !same && s->config.users.count > 0)
         hr = password_library_load();
     if (SUCCEEDED(hr) && !same && s->config.tls)
@@ -90,7 +91,7 @@ HRESULT http_security_open(const char *path, struct http_security **out)
         return E_OUTOFMEMORY;
     s->checked = clock_monotonic_ms();
     s->path = text_copy(path);
-    HRESULT hr = s->path ? state_load(path, 0, &s->state, &seen) : E_OUTOFMEMORY;
+    HRESULT hr = s->path ? state_load(path, NULL, &s->state, &seen) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         s->tls = s->state->tls != NULL;
         s->accounts = state_has_accounts(s->state);
@@ -129,7 +130,7 @@ struct http_security_state *http_security_take(struct http_security *s)
     const uint64_t now = clock_monotonic_ms();
     if (clock_passed_ms(s->checked, now) >= RELOAD_MS) {
         s->checked = now;
-        HRESULT hr = state_load(s->path, s->state->hash, &newer, &seen);
+        HRESULT hr = state_load(s->path, s->state, &newer, &seen);
         /* The server cannot change between TLS and no TLS at the same address. A file that is just being written, or
            that is truncated because the disk is full, must not give everybody access. */
         if (newer && ((newer->tls != NULL) != s->tls || (s->accounts && !state_has_accounts(newer)))) {

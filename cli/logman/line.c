@@ -132,9 +132,9 @@ HRESULT logman_moment(const char *option, const struct texts *words, double *day
         }
     bool right = pieces.count != 0;
     for (size_t i = 0; i < pieces.count && right; i++) {
-        const char *piece = pieces.items[i], *half = i + 1 < pieces.count ? pieces.items[i + 1] : NULL;
-        if (half && !is_half_of_day(half))
-            half = NULL;
+        const char *piece = pieces.items[i], *half = NULL;
+        if (i + 1 < pieces.count && is_half_of_day(pieces.items[i + 1]))
+            half = pieces.items[i + 1];
         if (*day == 0 && *time < 0 && read_day(piece, day))
             continue;
         right = *time < 0 && read_time(piece, half, time);

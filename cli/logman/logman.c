@@ -168,8 +168,9 @@ static HRESULT logman_target_open(const struct logman_line *line, struct logman_
     HRESULT hr = name_target(line, t);
     if (SUCCEEDED(hr))
         hr = new_object(t->server, false, &t->set);
-    if (SUCCEEDED(hr))
-        hr = set_query(t->set, &caller_self, t->name, t->server);
+    if (FAILED(hr))
+        return hr;
+    hr = set_query(t->set, &caller_self, t->name, t->server);
     t->found = SUCCEEDED(hr);
     return hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
 }

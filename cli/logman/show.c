@@ -174,13 +174,12 @@ static void show_days(struct object *schedule)
 {
     static const char *const days[] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
     const uint64_t bits = number_of(schedule, "Days");
-    char text[80] = "";
+    char text[80];
+    size_t length = 0;
     for (size_t i = 0; i < 7; i++)
-        if ((bits >> i & 1) != 0) {
-            strcat(text, *text ? ", " : "");
-            strcat(text, days[i]);
-        }
-    line("Days:", *text ? text : "Once");
+        if ((bits >> i & 1) != 0)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "", days[i]);
+    line("Days:", length ? text : "Once");
 }
 
 static HRESULT show_schedules(struct object *set)

@@ -282,7 +282,7 @@ static void push_report_rest(const struct inputs *in, int64_t unsent)
     int64_t first, last;
     inputs_range(in, &samples, &first, &last);
     const int64_t at = unsent ? unsent : last;
-    char *time = at ? format_time(at, &log_reader_info(in->items[0].reader)->zone) : NULL;
+    char *time = at && in->count > 0 ? format_time(at, &log_reader_info(in->items[0].reader)->zone) : NULL;
     if (!time)
         fprintf(stderr, "openpla %s: interrupted before the first sample was sent\n", verb_name);
     else if (unsent)

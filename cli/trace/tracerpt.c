@@ -270,7 +270,7 @@ static HRESULT write_summary(struct tracerpt *t)
     }
     text_buffer_format(&b, "Total Buffers Processed %llu\r\n", (unsigned long long)buffers);
     text_buffer_format(&b, "Total Events  Processed %llu\r\n", (unsigned long long)t->counts.events);
-    text_buffer_format(&b, "Total Events  Lost      %llu\r\n", (unsigned long long)(t->inputs.events_lost + t->lost));
+    text_buffer_format(&b, "Total Events  Lost      %llu\r\n", (unsigned long long)t->inputs.events_lost + t->lost);
     text_buffer_format(&b, "Total Events  Undecoded %llu\r\n", (unsigned long long)t->counts.undecoded);
     if (t->counts.events != 0) {
         add_time(&b, "Start Time", t->counts.first, &zone);
