@@ -3,6 +3,7 @@
    these calls to list members. oleaut32 reads the descriptions from the type library, and this file encodes them in
    MS-OAUT's form. A structure is followed by the targets of its pointers, in the order of the pointers. */
 #include "com/remote/calls.h"
+#include "engine/base/assert.h"
 
 #include <string.h>
 
@@ -263,6 +264,7 @@ static void documentation_answer(ITypeInfo *info, ITypeLib *library, int32_t id,
 {
     BSTR name = NULL, text = NULL, help_file = NULL;
     DWORD context = 0;
+    assert(info || library);
     const HRESULT hr = info ? ITypeInfo_GetDocumentation(info, id, &name, &text, &context, &help_file)
                             : ITypeLib_GetDocumentation(library, id, &name, &text, &context, &help_file);
     bstr_answer(out, name);
