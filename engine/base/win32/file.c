@@ -536,7 +536,7 @@ static HRESULT check_below(const struct walk *w, HANDLE handle)
 {
     WCHAR *real;
     HRESULT hr = file_final_path(handle, w->path, &real);
-    if (FAILED(hr))
+    if (!real)
         return hr;
     size_t n = wcslen(w->real);
     while (n && w->real[n - 1] == L'\\')

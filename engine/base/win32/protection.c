@@ -233,9 +233,10 @@ HRESULT file_check_owner(struct file *f)
 
 HRESULT file_grant(const char *path, const char *sid, enum file_grant what)
 {
+    /* Windows' macros have bits in common. */
+    enum { READ = FILE_GENERIC_READ, WRITE = FILE_GENERIC_WRITE, ENTER = FILE_GENERIC_EXECUTE };
     EXPLICIT_ACCESSW more = {
-        .grfAccessPermissions = what == FILE_GRANT_ADD ? FILE_GENERIC_READ | FILE_GENERIC_EXECUTE | FILE_ADD_FILE
-                                                       : FILE_GENERIC_READ | FILE_GENERIC_WRITE | DELETE,
+        .grfAccessPermissions = what == FILE_GRANT_ADD ? READ | ENTER | FILE_ADD_FILE : READ | WRITE | DELETE,
         .grfAccessMode = SET_ACCESS,
         .grfInheritance = NO_INHERITANCE,
         .Trustee = {.TrusteeForm = TRUSTEE_IS_SID},

@@ -409,12 +409,12 @@ static HRESULT wmi_connect(const char *namespace_path, IWbemServices **out)
 HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user)
 {
-    IWbemServices *services;
+    IWbemServices *services = NULL;
     HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
     if (FAILED(hr))
         return wmi_failed(hr, namespace_path);
     hr = wmi_connect(namespace_path, &services);
-    if (SUCCEEDED(hr)) {
+    if (services) {
         as_ourselves((IUnknown *)services);
         hr = run_query(services, query, namespace_path, take, user);
         IWbemServices_Release(services);
