@@ -7,6 +7,7 @@
    table does not decide, the name stays unchanged. */
 #include "engine/logs/counter_names.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
@@ -367,8 +368,11 @@ static enum found find_in_files(const struct counter_names *n, const char *folde
 
 static enum found find_name(const struct counter_names *n, const char *folded, const char *object, struct answer *out)
 {
-    const enum found found = find_in_files(n, folded, object, out);
-    return found != FOUND_NOTHING ? found : find_built_in(n, folded, object, out);
+    enum found found = find_in_files(n, folded, object, out);
+    if (found == FOUND_NOTHING)
+        found = find_built_in(n, folded, object, out);
+    assert(found != FOUND_ONE || out->english);
+    return found;
 }
 
 /* Returns whether a counter of any object has this name in another language, and no counter has it in English. */
