@@ -201,6 +201,7 @@ static HRESULT ask_guids(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what,
         return S_OK;
     memory_free(*out);
     *out = NULL;
+    *bytes = 0;
     if (code == ERROR_WMI_GUID_NOT_FOUND)
         return S_FALSE;
     return code == ERROR_NOT_ENOUGH_MEMORY ? E_OUTOFMEMORY : error_prefix(HRESULT_FROM_WIN32(code), "event providers");
