@@ -436,7 +436,7 @@ void alert_watch_close(struct alert_watch *w)
     if (!w)
         return;
     counter_query_close(w->query);
-    for (size_t i = 0; i < w->threshold_count; i++) {
+    for (size_t i = 0; w->thresholds && i < w->threshold_count; i++) {
         memory_free(w->thresholds[i].parsed.path);
         counter_path_free(&w->thresholds[i].path);
         memory_free(w->thresholds[i].asked);

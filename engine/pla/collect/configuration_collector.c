@@ -424,12 +424,11 @@ HRESULT slow_work_give(struct slow_work *p, void *thing)
 HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out)
 {
     const uint64_t since = clock_monotonic_ms();
-    uint64_t passed = 0;
     bool stopped = false;
     HRESULT hr = S_FALSE;
     lock_enter(&p->lock);
     while (!(stopped = atomic_load(stop)) && !p->thing && !p->ended &&
-           (passed = clock_passed_ms(since, clock_monotonic_ms())) < limit_ms)
+           clock_passed_ms(since, clock_monotonic_ms()) < limit_ms)
         thread_condition_wait(&p->changed, &p->lock, LOOK_MS);
     *out = stopped ? NULL : p->thing;
     if (*out) {

@@ -131,7 +131,7 @@ static bool shape_fits_row(const struct shape *s, const struct management_row *r
     if (!s->open || s->names.count != row->count)
         return false;
     for (size_t i = 0; i < row->count; i++)
-        if (strcmp(s->names.items[i], row->values[i].name))
+        if (strcmp(s->names.items[i], row->values[i].name) != 0)
             return false;
     return true;
 }

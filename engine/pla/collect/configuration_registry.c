@@ -415,6 +415,7 @@ static HRESULT put_entry(struct walk *w, const char *text)
         hr = walk_put_failure(w, text, "", hr);
     else
         hr = path.value || path.all ? put_keys(w) : put_one(w);
+    w->path = NULL;
     registry_path_free(&path);
     return SUCCEEDED(hr) ? configuration_end_table(w->document) : hr;
 }

@@ -278,12 +278,11 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     const enum repair_kind kind = record ? LEAVE : held || folders ? ASIDE : REMOVE;
     if (orphan && !is_held(run_lock)) /* if the lock is held, a run has not noticed that its set was deleted */
         hr = report_finding(c, STORE_ORPHAN, path, name, kind);
-    else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
-    else if (SUCCEEDED(hr) && held && (hr = held_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
-    else if (SUCCEEDED(hr) && folders && (hr = folders_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
+    else if (SUCCEEDED(hr)) {
+        hr = record ? run_record_check(path) : held ? held_file_check(path) : folders ? folders_file_check(path) : S_OK;
+        if (FAILED(hr) && hr != E_OUTOFMEMORY)
+            hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
+    }
     memory_free(name);
     memory_free(file);
     memory_free(run_lock);
