@@ -431,7 +431,7 @@ PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_
     if (status == ERROR_SUCCESS && need > UINT32_MAX)
         status = PDH_INSUFFICIENT_BUFFER;
     if (status == ERROR_SUCCESS) {
-        status = *bytes < need ? (PDH_STATUS)PDH_MORE_DATA : ERROR_SUCCESS;
+        status = !record || *bytes < need ? (PDH_STATUS)PDH_MORE_DATA : ERROR_SUCCESS;
         *bytes = (DWORD)need;
     }
     if (status == ERROR_SUCCESS) {

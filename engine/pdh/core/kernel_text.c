@@ -103,7 +103,7 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
     size_t found = 0;
     for (size_t i = 0; i < k->count; i++)
         k->keys[i].has = false;
-    for (const char *p = text, *line; p < end && found < k->count; p = line + 1) {
+    for (const char *p = text, *line; p < end && found < k->count; p = line < end ? line + 1 : end) {
         line = kernel_line_end(p, end);
         const char *word = kernel_word_end(p, line);
         size_t length = (size_t)(word - p);

@@ -108,7 +108,7 @@ static size_t find_bucket(const struct log_sample *s, const char *name)
    the same name, and each has its own row. SIZE_MAX if the place has used all rows with this name. */
 static size_t take_row(struct log_sample *s, const char *name)
 {
-    const uint32_t first = s->bucket_count ? s->buckets[find_bucket(s, name)] : 0;
+    const uint32_t first = s->buckets ? s->buckets[find_bucket(s, name)] : 0;
     if (!first)
         return SIZE_MAX;
     struct log_row *row = &s->rows[first - 1];

@@ -3,6 +3,7 @@
    count; a varying array follows its count, offset and length. */
 #include "engine/pdh/remote/ndr.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
@@ -76,6 +77,12 @@ struct reader {
     bool failed;
 };
 
+static struct reader reader_over(const uint8_t *bytes, size_t size)
+{
+    assert(bytes || !size);
+    return (struct reader){.bytes = bytes, .size = size};
+}
+
 static uint32_t take_number(struct reader *r)
 {
     size_t at = (r->at + 3) & ~(size_t)3;
@@ -116,7 +123,7 @@ static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_r
    or larger than requested. */
 static HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out)
 {
-    struct reader in = {.bytes = bytes, .size = size};
+    struct reader in = reader_over(bytes, size);
     *out = (struct ndr_reply){0};
     if (r->method == PCQ_OPEN_QUERY || r->method == PCQ_CLOSE_QUERY) {
         const uint8_t *handle = take_bytes(&in, NDR_HANDLE_BYTES);
@@ -173,7 +180,7 @@ static uint32_t most_room(enum pcq_method method)
 
 HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t size, struct ndr_call *out)
 {
-    struct reader in = {.bytes = bytes, .size = size};
+    struct reader in = reader_over(bytes, size);
     const uint8_t *handle = NULL;
     *out = (struct ndr_call){.method = method};
     if (method <= PCQ_OPEN_QUERY)

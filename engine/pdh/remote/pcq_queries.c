@@ -212,9 +212,8 @@ static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct samp
 
 static DWORD delete_counter(struct pcq_query *q, struct pcq_counter *c)
 {
-    size_t at = q->count;
     c->hash = hash_of(c);
-    at = find_counter(q, c);
+    size_t at = find_counter(q, c);
     if (at == q->count) { /* without instances the name and number are ignored */
         *c->name = 0;
         c->instance = 0;
