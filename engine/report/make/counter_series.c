@@ -4,6 +4,7 @@
    kept, as in DDSketch (Masson, Rim, Lee: VLDB 2019), so percentiles are then within 1 % of the exact value. A chart
    has a limited number of points. When a value is beyond the last point, pairs of points are merged, which doubles the
    time that each point covers. */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 
@@ -268,6 +269,7 @@ HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int6
         s->width = interval > 0 ? interval : SECOND;
         s->lead = s->width / 2;
     }
+    assert(s->width > 0);
     const uint64_t since = distance(s, s->begin, utc);
     const size_t most = most_points(s);
     while (since / (uint64_t)s->width >= most && s->width <= INT64_MAX / 2)

@@ -3,6 +3,7 @@
    strings. */
 #include "engine/report/report_schema.h"
 
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_document.h"
@@ -285,6 +286,7 @@ static HRESULT read_section(struct schema_reading *r, xmlNodePtr e)
         hr = schema_number_of(r, e, "key", &like.key, &like.has_key);
     if (FAILED(hr))
         return hr;
+    assert(like.name); /* the grammar requires it */
     hr = find_section(r->s, &like, &section);
     for (xmlNodePtr t = schema_element_from(e->children, NULL); t && SUCCEEDED(hr);
          t = schema_element_from(t->next, NULL))
@@ -318,6 +320,7 @@ static HRESULT read_string(struct schema_reading *r, xmlNodePtr e, const char *l
         hr = schema_text_of(r, e, "ID", &string.id);
     if (FAILED(hr))
         return hr;
+    assert(string.id); /* the grammar requires it */
     for (size_t i = 0; i < r->s->string_count; i++)
         if (!strcmp(r->s->strings[i].id, string.id) && text_equal_nocase(r->s->strings[i].language, language))
             return S_OK; /* the first text takes precedence */

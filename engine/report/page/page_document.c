@@ -457,7 +457,9 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
 static void add_limits(struct chart_layout *c, const char *numbers)
 {
     for (char *end; numbers && *(numbers += strspn(numbers, " \t\r\n")); numbers = end) {
-        const double value = strchr("-+.0123456789", *numbers) ? strtod(numbers, &end) : NAN;
+        if (!strchr("-+.0123456789", *numbers))
+            return;
+        const double value = strtod(numbers, &end);
         if (!isfinite(value) || end == numbers)
             return;
         chart_layout_limit(c, &(struct chart_limit){.has_value = true, .value = value});

@@ -92,6 +92,7 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
     const char *critical = rules_attribute(e, "critical"), *seconds = rules_attribute(e, "for");
     uint64_t number = THRESHOLD_SECONDS;
     static const char *const paths[] = {"counter", "per", "minus", "unless"};
+    *out = (struct threshold){.element = e, .unit = ""};
     if (!over == !under)
         return rules_wrong(e, "over", over, "expected either over or under");
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {

@@ -29,10 +29,10 @@ struct pal_value pal_value_number(const struct pal_value *a)
     if (a->kind == PAL_TRUTH)
         return pal_constant(a->number);
     if (a->kind == PAL_TEXT) {
-        char *end;
+        char *end = NULL;
         const char *text = a->text + strspn(a->text, " \t");
-        const double number = strspn(text, "+-.0123456789") ? strtod(text, &end) : (double)NAN;
-        const bool right = isfinite(number) && fabs(number) < 1e30 && !end[strspn(end, " \t")];
+        const double number = strspn(text, "+-.0123456789") ? strtod(text, &end) : 0;
+        const bool right = end && isfinite(number) && fabs(number) < 1e30 && !end[strspn(end, " \t")];
         return right ? pal_constant(number) : pal_unknown(pal_value_words(a));
     }
     return a->kind == PAL_CONSTANT || a->kind == PAL_EXPRESSION ? *a : pal_unknown(pal_value_words(a));
