@@ -2,6 +2,7 @@
 /* All stored accounts are in one secret, which consists of a number and one line per host. The secret has two possible
    keys. A change writes a new secret with the next number under the unused key, and then deletes the old secret, so
    that one of them is complete after a crash. */
+#include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
 #include "engine/base/os.h"
@@ -277,6 +278,7 @@ HRESULT remote_account_remove(const char *host)
     struct remote_accounts_row *row = table_find(&t, host_without_slashes(host));
     hr = row ? S_OK : S_FALSE;
     if (row) {
+        assert(t.rows);
         remote_account_free(&row->account);
         *row = t.rows[--t.count];
         hr = stored_save(&t, slot, number);

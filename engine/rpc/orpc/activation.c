@@ -177,9 +177,9 @@ static uint32_t activator_read(struct ndr_reader *in, bool creates, struct activ
     if (creates && ndr_read_u32(in)) /* pUnkOuter */
         ndr_fail(in, RPC_FAULT_BAD_STUB);
     ndr_read_object(in, &arena, &o);
-    if (!in->fault && (!o || o->kind != OBJREF_CUSTOM || !guid_equal(&o->iid, &properties_in_iid)))
+    if (!o || o->kind != OBJREF_CUSTOM || !guid_equal(&o->iid, &properties_in_iid)) {
         ndr_fail(in, RPC_FAULT_BAD_STUB);
-    if (!in->fault) {
+    } else if (!in->fault) {
         struct ndr_reader data = ndr_reader_over(o->custom, o->custom_size);
         properties_read(&data, &p);
         const struct activation_property *found = data.fault ? NULL : properties_find(&p, &property_instantiation);
@@ -258,7 +258,7 @@ static HRESULT activation_perform(struct orpc_call *call, const struct activatio
 uint32_t activator_call(struct orpc_call *call, struct ndr_reader *in, struct ndr_writer *out)
 {
     struct activation_request q = {.count = 0};
-    HRESULT results[ORPC_IIDS_MOST];
+    HRESULT results[ORPC_IIDS_MOST] = {S_OK};
     struct ndr_writer interfaces = {0};
     if (call->opnum != GET_CLASS_OBJECT && call->opnum != CREATE_INSTANCE)
         return RPC_FAULT_OPNUM;
@@ -300,7 +300,7 @@ uint32_t activation_call(struct orpc_call *call, struct ndr_reader *in, struct n
 {
     const struct orpc_server *s = call->session->server;
     struct activation_request q = {.count = 0};
-    HRESULT results[ORPC_IIDS_MOST];
+    HRESULT results[ORPC_IIDS_MOST] = {S_OK};
     struct ndr_writer interfaces = {0};
     bool is_factory;
     if (call->opnum)

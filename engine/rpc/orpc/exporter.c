@@ -63,7 +63,7 @@ static struct ping_set *ping_set_create(struct orpc_server *s, uint64_t id)
     for (struct ping_set *other = s->sets; other && s->set_count >= PING_SETS; other = other->next)
         if (other->used_ms < oldest->used_ms)
             oldest = other;
-    if (s->set_count >= PING_SETS)
+    if (oldest && s->set_count >= PING_SETS)
         ping_set_remove(s, oldest);
     set->id = id;
     set->next = s->sets;

@@ -231,8 +231,10 @@ bool objects_release_references(struct orpc_server *s, const GUID *ipid, const c
             removed = o->pins ? NULL : o;        /* otherwise the last unpin frees it */
         } else if (!i->references && !o->pins) { /* a call of a pinned object may be using the interface's pointer */
             struct remote_interface **at = &o->interfaces;
-            while (*at != i)
+            while (*at != i) {
+                assert(*at); /* the object's list contains i */
                 at = &(*at)->next;
+            }
             *at = i->next;
             objects_unlink_interface(s, i);
             gone = i;
