@@ -2,6 +2,7 @@
 /* bench_switches RATE SECONDS: two threads on one processor pass a byte back and forth, with RATE switches per second
    in steps of a millisecond. Prints the switches that the kernel counts for them, the thread ids, and the elapsed
    seconds. Linux only. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <pthread.h>
@@ -58,11 +59,14 @@ int main(int argc, char **argv)
     stay();
     if (pthread_create(&thread, NULL, answer, NULL) != 0)
         return 1;
-    for (double done = 0, passed = 0; passed < seconds; passed = now() - begin) {
-        for (; done < rate * passed; done++)
+    double passed = 0;
+    uint64_t done = 0;
+    while (passed < seconds) {
+        for (; (double)done < rate * passed; done++)
             if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
                 return 1;
         usleep(1000);
+        passed = now() - begin;
     }
     byte = 0;
     if (write(there[1], &byte, 1) != 1)

@@ -176,9 +176,9 @@ static void event_values(void)
     for (uint8_t from = 0; from < 26; from += EIGHT) {
         used = 0;
         put((uint8_t[]){EIGHT, EIGHT}, 2);
-        for (uint8_t in = from; in < from + EIGHT; in++)
-            property(0, in % 24, in, in % 3 ? 0 : 0x80, 1, 0);
-        for (uint8_t in = from; in < from + EIGHT; in++)
+        for (unsigned in = from; in < from + EIGHT; in++)
+            property(0, in % 24, (uint8_t)in, in % 3 ? 0 : 0x80, 1, 0);
+        for (unsigned in = from; in < from + EIGHT; in++)
             put_value(in % 24);
         add(sample, used);
     }
@@ -190,8 +190,8 @@ static void event_values(void)
             number++;
         property(0, number, 0, 0, 1, 0);
     }
-    for (uint16_t in = IN_TYPE_COUNTEDSTRING; in <= IN_TYPE_WBEMSID; in++)
-        put_value(in);
+    for (unsigned in = IN_TYPE_COUNTEDSTRING; in <= IN_TYPE_WBEMSID; in++)
+        put_value((uint16_t)in);
     add(sample, used);
     used = 0; /* a length, a count, a struct of two members, an array */
     put((uint8_t[]){7, 5}, 2);

@@ -121,9 +121,9 @@ static void truncated_data_result_in_a_record(void **state)
 {
     (void)state;
     const struct dumped_event e = {.record = &record, .schema = &schema};
-    for (uint16_t length = 0; length <= sizeof data; length++) {
+    for (size_t length = 0; length <= sizeof data; length++) {
         begin(NULL);
-        record.UserDataLength = length;
+        record.UserDataLength = (USHORT)length;
         assert_int_equal(dump(&e, 3), S_OK);
         assert_int_equal(records(), 3);
     }

@@ -326,7 +326,7 @@ static HRESULT nested_schema(void *context, const EVENT_RECORD *record, uint32_t
     (void)context, (void)record, (void)pointer_size;
     struct event_schema *s = *out = memory_zero(1, sizeof **out);
     s->properties = memory_zero(PROPERTIES, sizeof *s->properties);
-    for (uint16_t i = 0; i < PROPERTIES; i++)
+    for (unsigned i = 0; i < PROPERTIES; i++)
         s->properties[i] = (struct event_property){.name = text_copy("P"),
                                                    .in_type = 8,
                                                    .count = 1,

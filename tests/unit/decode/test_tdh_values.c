@@ -207,13 +207,13 @@ static void an_unsuitable_output_type_is_ignored(void **state)
     static const uint8_t begin[] = {1, 1, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 5, 18};
     uint8_t bytes[300] = {0};
     memcpy(bytes, begin, sizeof begin);
-    for (uint16_t in = 0; in <= IN_TYPE_WBEMSID; in++) {
+    for (unsigned in = 0; in <= IN_TYPE_WBEMSID; in++) {
         size_t own = 0, used;
         if (in == IN_TYPE_STRUCT || (in > IN_TYPE_MANIFEST_COUNTEDBINARY && in < IN_TYPE_COUNTEDSTRING))
             continue;
-        for (uint16_t out = 0; out <= OUT_TYPE_NOPRINT; out++) {
+        for (unsigned out = 0; out <= OUT_TYPE_NOPRINT; out++) {
             struct text_buffer text = {0};
-            const struct value_type type = {in, out, in == IN_TYPE_BINARY, 20, 8, false};
+            const struct value_type type = {(uint16_t)in, (uint16_t)out, in == IN_TYPE_BINARY, 20, 8, false};
             if (value_text(&type, NULL, bytes, sizeof bytes, &text, &used) != S_OK || (out != 0 && used != own) ||
                 (text.text && !text_is_utf8(text.text, text.length)))
                 fail_msg("in %u, out %u: %zu of %zu bytes, \"%s\"", in, out, used, own, text.text ? text.text : "");

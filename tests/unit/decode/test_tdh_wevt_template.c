@@ -523,7 +523,7 @@ static void oversized_providers_are_skipped(void **state)
     t->properties = memory_zero(2 * STRUCTS, sizeof *t->properties);
     t->property_count = 2 * STRUCTS;
     t->top_level = STRUCTS;
-    for (uint16_t i = 0; i < 2 * STRUCTS; i++)
+    for (unsigned i = 0; i < 2 * STRUCTS; i++)
         t->properties[i] = i < STRUCTS ? (struct event_property){.name = text_copy("S"),
                                                                  .flags = PROPERTY_STRUCT,
                                                                  .count = 1,

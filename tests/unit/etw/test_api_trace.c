@@ -207,7 +207,7 @@ static void long_arguments_are_cut(void **state)
         arguments[i] = (uintptr_t)text;
     const char *made = call_text("MessageBoxA", arguments, NULL);
     assert_non_null(strstr(made, "\\x01\"..."));
-    for (char letter = 'A'; letter <= 'Z'; letter++) {
+    for (int letter = 'A'; letter <= 'Z'; letter++) {
         static const char kinds[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
         const struct api_signature all = {'v', API_ARGUMENTS_MAX, kinds};
         uint8_t xmm[64] = {0};

@@ -329,15 +329,14 @@ static void relay_forward(struct relay *r, size_t i, size_t side)
 {
     uint8_t bytes[8192];
     size_t got;
-    if (socket_receive_some(r->ends[i][side], bytes, sizeof bytes, 1000, &got) != S_OK) {
-        relay_drop(r, i);
-    } else if (side == 1 && r->lose_answer) {
+    const bool is_received = socket_receive_some(r->ends[i][side], bytes, sizeof bytes, 1000, &got) == S_OK;
+    const bool is_lost = is_received && side == 1 && r->lose_answer;
+    if (is_lost) {
         r->lose_answer = false;
         r->lost++;
-        relay_drop(r, i);
-    } else if (FAILED(socket_send(r->ends[i][1 - side], bytes, got))) {
-        relay_drop(r, i);
     }
+    if (!is_received || is_lost || FAILED(socket_send(r->ends[i][1 - side], bytes, got)))
+        relay_drop(r, i);
 }
 
 static void relay_run(void *user)
