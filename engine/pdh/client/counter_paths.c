@@ -259,8 +259,8 @@ static bool has_new(struct counter_watch *w, const char *path)
     bool found = false;
     if (FAILED(counter_query_list(w->query, path, &paths)))
         return false;
-    for (const WCHAR *p = paths; p && *p && !found;) {
-        uint64_t hash = hash_path(p, &p);
+    for (const WCHAR *p = paths, *next; p && *p && !found; p = next) {
+        const uint64_t hash = hash_path(p, &next);
         found = !w->count || !bsearch(&hash, w->then, w->count, sizeof *w->then, compare_hashes);
     }
     memory_free(paths);

@@ -339,7 +339,7 @@ static void raw_value_store(union raw_value *to, const PDH_RAW_COUNTER *raw)
 
 static void raw_value_load(const union raw_value *from, PDH_RAW_COUNTER *raw)
 {
-    uint64_t words[RAW_WORDS];
+    uint64_t words[RAW_WORDS] = {0};
     for (size_t i = 0; i < RAW_WORDS; i++)
         words[i] = atomic_load_explicit(&from->words[i], memory_order_acquire);
     memcpy(raw, words, sizeof words);
