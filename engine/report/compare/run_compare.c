@@ -74,7 +74,7 @@ static int direction_of(const char *counter)
 {
     char lower[200];
     size_t length = 0;
-    for (; counter[length] && length < sizeof lower - 1; length++)
+    for (; length < sizeof lower - 1 && counter[length]; length++)
         lower[length] =
             (char)(counter[length] >= 'A' && counter[length] <= 'Z' ? counter[length] + 32 : counter[length]);
     lower[length] = 0;

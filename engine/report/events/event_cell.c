@@ -183,12 +183,14 @@ double event_sum_value(const struct event_sum *sum)
 
 struct event_cell event_sum_total(const struct event_sum *sum)
 {
-    return sum->count == 0 ? (struct event_cell){0}
-           : sum->is_real  ? event_cell_real(event_sum_value(sum))
-                           : event_cell_signed(sum->whole);
+    if (sum->count == 0)
+        return (struct event_cell){0};
+    return sum->is_real ? event_cell_real(event_sum_value(sum)) : event_cell_signed(sum->whole);
 }
 
 struct event_cell event_sum_average(const struct event_sum *sum)
 {
-    return sum->count == 0 ? (struct event_cell){0} : event_cell_real(event_sum_value(sum) / (double)sum->count);
+    if (sum->count == 0)
+        return (struct event_cell){0};
+    return event_cell_real(event_sum_value(sum) / (double)sum->count);
 }

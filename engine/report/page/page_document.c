@@ -301,7 +301,7 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     const char *tags = report_attribute(d->attributes, d->attribute_count, "tag");
     const char *translate = report_attribute(d->attributes, d->attribute_count, "translate");
     const char *text = translate && strcmp(translate, "0") != 0 ? title_of(w, d->text) : d->text;
-    const bool is_number = c && !c->left && page_is_number(text);
+    const struct shown_column *number = c && !c->left && page_is_number(text) ? c : NULL; /* NULL: not a number */
     struct text_buffer shown = {0};
     text_buffer_add(w->out, "<Data");
     if (!c)
@@ -312,18 +312,18 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     page_attribute(w->out, "severity", img ? severity_words[report_severity_of(img)] : NULL, PAGE_LONGEST_NAME);
     if (tags || row_tags)
         text_buffer_format(w->out, " id=\"d%u\"", ++w->cells);
-    text_buffer_add(w->out, is_number ? " number=\"1\"" : "");
-    if (is_number)
-        page_number_add(&shown, text, c->format, c->counted);
+    text_buffer_add(w->out, number ? " number=\"1\"" : "");
+    if (number)
+        page_number_add(&shown, text, number->format, number->counted);
     w->out->failed |= shown.failed;
-    if (is_number && c->longest > 0)
-        text_buffer_format(w->out, " bar=\"%.0f\"", bar_length(strtod(text, NULL), c->longest));
-    if (is_number && shown.text && strcmp(shown.text, text) != 0)
+    if (number && number->longest > 0)
+        text_buffer_format(w->out, " bar=\"%.0f\"", bar_length(strtod(text, NULL), number->longest));
+    if (number && shown.text && strcmp(shown.text, text) != 0)
         page_attribute(w->out, "raw", text, PAGE_LONGEST_CELL);
     text_buffer_add(w->out, ">");
     add_tags(w, tags);
     add_tags(w, row_tags);
-    page_text(w->out, is_number && shown.text ? shown.text : text, PAGE_LONGEST_CELL, false);
+    page_text(w->out, number && shown.text ? shown.text : text, PAGE_LONGEST_CELL, false);
     text_buffer_add(w->out, "</Data>");
     text_buffer_free(&shown);
 }

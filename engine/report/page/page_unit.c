@@ -26,7 +26,7 @@ struct page_unit page_unit_of(const char *name)
 {
     char lower[200];
     size_t length = 0;
-    for (; name[length] && length < sizeof lower - 1; length++)
+    for (; length < sizeof lower - 1 && name[length]; length++)
         lower[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] + 32 : name[length]);
     lower[length] = 0;
     char *instance = strstr(lower, " (");

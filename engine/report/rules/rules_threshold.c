@@ -75,9 +75,9 @@ static HRESULT check_paths(xmlNodePtr e, const char *attribute)
 {
     const char *text = rules_attribute(e, attribute);
     HRESULT hr = S_OK;
-    for (const char *rest = text; rest && SUCCEEDED(hr);) {
+    for (const char *at = text, *rest; at && SUCCEEDED(hr); at = rest) {
         struct threshold_path path;
-        hr = threshold_path_read(rest, &path, &rest);
+        hr = threshold_path_read(at, &path, &rest);
         threshold_path_free(&path);
     }
     return hr == E_INVALIDARG ? rules_wrong(e, attribute, text,
