@@ -431,7 +431,7 @@ static HRESULT read_cabinet(struct sending *s, uint64_t at, size_t *got)
 /* Compares the cabinet with a file at the destination. S_OK: equal; S_FALSE: different. */
 static HRESULT sending_compare(struct sending *s, struct file *there)
 {
-    uint64_t at = 0, size, size_there;
+    uint64_t at = 0, size = 0, size_there = 0;
     size_t got, got_there;
     HRESULT hr = file_size(s->cabinet, &size);
     if (SUCCEEDED(hr))

@@ -612,7 +612,7 @@ HRESULT set_secret_add_source(struct set_secret *s, const char *collector, const
 const char *set_secret_source(const struct set_secret *s, const char *collector, const char *open)
 {
     for (size_t i = 0; i + SOURCE_TEXTS <= s->sources.count; i += SOURCE_TEXTS) {
-        char *const *source = &s->sources.items[i];
+        char *const *source = s->sources.items + i;
         if (text_equal_nocase(source[SOURCE_COLLECTOR], collector) && !strcmp(source[SOURCE_OPEN], open))
             return source[SOURCE_SECRET];
     }

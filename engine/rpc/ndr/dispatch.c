@@ -149,9 +149,10 @@ void dispatch_write_invoke(struct ndr_writer *w, struct dispatch_invoke *d)
     d->reference_count = 0;
     for (size_t i = 0; i < d->count; i++) {
         const bool is_reference = d->arguments[i].vt & NDR_BYREF;
-        plain[i] = is_reference ? (struct ndr_variant){0} : d->arguments[i];
+        plain[i] = d->arguments[i];
         if (!is_reference)
             continue;
+        plain[i] = (struct ndr_variant){0};
         references[d->reference_count] = d->arguments[i];
         d->references[d->reference_count++] = (uint32_t)i;
     }
