@@ -137,6 +137,7 @@ static HRESULT export_write(struct command *c, struct export *x)
         x->format->free(x);
     export_file_close(&x->out);
     export_events_free(&events);
+    x->live = NULL;
     hr = SUCCEEDED(hr) && !x->format->folder ? output_finish(&c->output) : hr;
     return FAILED(why.hr) ? error_restore(&why) : hr;
 }

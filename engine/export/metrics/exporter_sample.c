@@ -124,16 +124,17 @@ struct family_walk {
     bool shared; /* several uses have this family, so the same labels can occur twice */
 };
 
-/* Completes `s`, which has the labels, their hash and the values, and passes it to the sink. */
+/* Completes `begun`, which has the labels, their hash and the values, and passes it to the sink. */
 static HRESULT give_sample(struct exporter *e, const struct family_walk *w, const struct export_use *use,
-                           struct metric_sample *s)
+                           const struct metric_sample *begun)
 {
+    struct metric_sample s = *begun;
     const int64_t steady_limit = metric_steady_limit(&use->form);
     const struct preset_row *row = e->paths[use->path].row;
-    struct log_raw steady = *s->raw;
+    struct log_raw steady = *begun->raw;
     if (steady.status > PDH_CSTATUS_NEW_DATA)
         return S_OK;
-    const uint64_t hash = row ? hash_text(s->series, row->fixed) : s->series;
+    const uint64_t hash = row ? hash_text(begun->series, row->fixed) : begun->series;
     /* Counters that differ only in their unit, such as Available Bytes and Available MBytes, are one series. With
        formatted values they are separate series, because these values differ. */
     if (w->shared && !seen_add(e, e->values ? hash_number(hash, use->column) : hash)) {
@@ -142,12 +143,12 @@ static HRESULT give_sample(struct exporter *e, const struct family_walk *w, cons
     }
     if (steady_limit > 0)
         steady.first = steady_keep(&e->steady, hash_number(hash, use->family), e->samples, steady_limit, steady.first);
-    s->fixed = row ? row->fixed : "";
-    s->series = hash_number(hash, use->family);
-    s->scale = &use->form.scale;
-    s->raw = &steady;
-    s->counter = e->values ? &w->columns[use->column] : NULL;
-    return w->sink->sample(w->sink->user, s);
+    s.fixed = row ? row->fixed : "";
+    s.series = hash_number(hash, use->family);
+    s.scale = &use->form.scale;
+    s.raw = &steady;
+    s.counter = e->values ? &w->columns[use->column] : NULL;
+    return w->sink->sample(w->sink->user, &s);
 }
 
 /* Returns the value of an ID in this sample; NULL: the log contains no valid value. */
