@@ -456,7 +456,7 @@ static HRESULT write_template(const char *path, const char *xml)
 
 static HRESULT run_export(struct run *r, struct logman_target *t)
 {
-    const char *path;
+    const char *path = NULL;
     char *xml = NULL;
     size_t size;
     HRESULT hr = must_exist(t);

@@ -94,7 +94,7 @@ static HRESULT each_folder(const char *path, HRESULT (*one)(const char *folder, 
     HRESULT hr = !data ? E_OUTOFMEMORY : behind || !strcmp(data, path) ? S_OK : S_FALSE;
     if (hr == S_OK)
         hr = one(data, !behind || !*behind, user);
-    for (const char *at = behind; hr == S_OK && at && *at;) {
+    for (const char *at = behind ? behind : ""; hr == S_OK && *at;) {
         size_t length = strcspn(at, "\\/");
         char *folder = text_copy_n(path, (size_t)(at - path) + length);
         at += length;

@@ -154,7 +154,7 @@ static HRESULT read_file(void *context, uint64_t offset, void *bytes, size_t siz
 static HRESULT take_pdb(void *context, const char *path)
 {
     struct wanted *w = context;
-    struct pdb_identity id;
+    struct pdb_identity id = {0};
     struct file *file;
     struct pdb_source source = {.read = read_file};
     HRESULT hr = file_open(path, FILE_READ, &file);

@@ -79,10 +79,11 @@ void log_format_words(enum log_format_use use, const char *separator, char *word
         const struct log_format_traits *format = &traits[i % FORMATS];
         if (format->ring != (i < FORMATS) || (format->is_export && use != LOG_FOR_COPIES))
             continue;
-        for (int suffixed = 0; suffixed <= (use == LOG_FOR_SETS && format->ring); suffixed++)
+        const int forms = use == LOG_FOR_SETS && format->ring ? 2 : 1;
+        for (int form = 0; form < forms; form++)
             if (used < size)
                 used += (size_t)snprintf(words + used, size - used, "%s%s%s", used ? separator : "", format->word,
-                                         suffixed ? CIRCULAR : "");
+                                         form ? CIRCULAR : "");
     }
     for (; *words; words++)
         if (*words >= 'A' && *words <= 'Z')
