@@ -88,7 +88,7 @@ static void add_key(struct texts *lines, HKEY handle, const char *key)
         if (!path || FAILED(texts_add(lines, path)))
             abort();
         /* The 32-bit view contains links to keys that the walk covers already. */
-        if (_stricmp(text, "Wow6432Node") && !RegOpenKeyExW(handle, name, 0, KEY_READ, &child)) {
+        if (_stricmp(text, "Wow6432Node") != 0 && !RegOpenKeyExW(handle, name, 0, KEY_READ, &child)) {
             add_key(lines, child, path);
             RegCloseKey(child);
         }

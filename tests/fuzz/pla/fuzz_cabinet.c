@@ -39,7 +39,7 @@ static HRESULT on_bytes(void *user, size_t entry, const uint8_t *data, size_t si
     for (size_t i = 0; i < size; i++) /* checks that all bytes can be read */
         sum ^= data[i];
     s->bytes += size;
-    must(s->begun && s->bytes <= cabinet_entry_at(s->c, entry)->size && (sum || !sum));
+    must(s->begun && s->bytes <= cabinet_entry_at(s->c, entry)->size && (sum == 0 || size != 0));
     return S_OK;
 }
 

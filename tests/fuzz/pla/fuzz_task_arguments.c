@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         element = all + size;
     struct texts wanted = {0}, got = {0};
     /* An empty element is omitted. */
-    if (*element && !memchr(all, WORD[0], size) && !memchr(all, ELEMENT[0], size)) {
+    if (*element && !memchr(all, (uint8_t)WORD[0], size) && !memchr(all, (uint8_t)ELEMENT[0], size)) {
         arguments(pattern, WORD, word, &wanted);
         arguments(pattern, value, element, &got);
         expect(wanted.count == got.count);

@@ -25,8 +25,9 @@ static HRESULT write_some(void *context, const void *bytes, size_t count)
     room -= count;
     while (size + count > capacity) {
         capacity = capacity ? 2 * capacity : 1 << 20;
-        file = realloc(file, capacity);
-        assert_non_null(file);
+        void *grown = realloc(file, capacity);
+        assert_non_null(grown);
+        file = grown;
     }
     memcpy(file + size, bytes, count);
     size += count;

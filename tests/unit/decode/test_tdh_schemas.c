@@ -123,7 +123,8 @@ static void a_plain_string_needs_no_origin(void **state)
     event.EventHeader.EventDescriptor = (EVENT_DESCRIPTOR){.Level = 2};
     assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
     const struct event_schema *s = found->schema;
-    assert_true(s && s->text_only && s->source == SCHEMA_MANIFEST && s->top_level == 1 && !s->provider_name);
+    assert_non_null(s);
+    assert_true(s->text_only && s->source == SCHEMA_MANIFEST && s->top_level == 1 && !s->provider_name);
     assert_string_equal(s->properties[0].name, "String");
     assert_int_equal(s->properties[0].in_type, 1);
     assert_string_equal(s->level_name, "Error");

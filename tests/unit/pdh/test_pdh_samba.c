@@ -136,7 +136,7 @@ static void half_written_files_have_no_values(void **state)
 {
     (void)state;
     struct samba_bytes b;
-    uint8_t data[256];
+    uint8_t data[256] = {0};
     size_t found;
     bool corrupt;
     samba_begin(&b);

@@ -91,8 +91,10 @@ static void next_pass_completes_after_any_failure(void **state)
         bool met = true;
         for (uint64_t n = 1; met; n += 1 + n / 2) {
             struct reported reported;
-            struct file_faults faults = memory ? (struct file_faults){0} : kinds[kind];
+            struct file_faults faults = {0};
             make_runs(1);
+            if (!memory)
+                faults = kinds[kind];
             faults.at = memory ? 0 : n;
             faults.hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
             file_faults_begin(&faults);
