@@ -27,9 +27,10 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
 }
 #endif
 
-/* Whether objects of the class forward their verbs to the server. They do if the class was found through its
-   registration, because the server is then registered too. If it was found through the program's manifest, there may be
-   no server, so the objects do the work in this process. 32-bit programs always use the server (DECISIONS 42). */
+/* Whether objects of the class forward their verbs to the server. If the registration of the class led COM to this DLL,
+   the server is registered too, so the objects forward their verbs. If the program's manifest led COM to this DLL, the
+   server may be missing, so the objects do the work in this process. 32-bit programs always use the server (DECISIONS
+   42). */
 static bool is_registered_use(REFCLSID clsid)
 {
     if (sizeof(void *) == 4)

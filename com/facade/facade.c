@@ -332,8 +332,8 @@ static void take_session_id(struct object *o, const char *space, const char *nam
     error_clear();
 }
 
-/* Passes the credentials to the server's object before a start. Only for System sets, because they are never
-   committed. */
+/* Passes the credentials to the server's object before a start. Only System sets need this, because they are never
+   committed: all other sets pass their credentials with the commit. */
 static HRESULT give_credentials(struct object *o, const char *space, const char *name)
 {
     char *user = NULL, *password = NULL;
@@ -428,7 +428,7 @@ static HRESULT read_next_folder(struct object *o, const char *space, const char 
     HRESULT hr = get_text(o, space, name, L"OutputLocation", folder);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || server_is_gone(hr))
         return hr;
-    error_clear(); /* the pattern is invalid; this process reports that when it computes the name */
+    error_clear(); /* the pattern is invalid; this process reports the error later, when it computes the name */
     return S_OK;
 }
 

@@ -20,7 +20,7 @@ struct peer {
     struct server_list *list; /* list from which `set` can be taken without an activation; NULL: none */
     uint32_t listed_at;       /* the set's index in `list` */
     char *user, *password;    /* credentials that were set after the last Query; NULL: none */
-    char *folder;             /* sets_folder_key at the time of binding */
+    char *folder;             /* the result of sets_folder_key when the set was bound */
 };
 struct peer *peer_of(struct object *set);
 void peer_destroy(struct peer *peer); /* NULL is allowed */
@@ -35,10 +35,11 @@ void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before);
 /* Records that the peer's object is an item of the server's list. The item is fetched when it is needed. Only for a new
    set that no other thread uses. */
 void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index);
-/* Returns the status of a bound set from its list, if the set has not fetched its object. False: read the status from
-   the set's object. */
+/* Gets the status of a bound set from the list to which the set belongs, unless the set has already fetched the
+   server's object. False: read the status from the server's object. */
 bool peer_listed_status(struct object *o, uint32_t *status);
-/* Returns the account and the definition of a bound set from its list. False: read them from the set's object. */
+/* Gets the account and the definition of a bound set from the list to which the set belongs. False: read both from the
+   server's object. */
 bool peer_listed_definition(struct object *o, char **account, char **xml);
 /* Returns the computer's name as it was passed to the set; NULL for this computer. From memory_alloc. */
 HRESULT peer_machine(const char *server, char **machine);

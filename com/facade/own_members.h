@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Members that only OpenPLA's COM objects have (enum own_member): the client's side and the server's side. No type
-   library contains these members. With one of them, a client makes one call to the server process instead of many. They
-   return the statuses, names or definitions of many sets of a list, commit a set, or query a set. */
+   library contains these members. Each of these members replaces many calls to the server process with a single call.
+   They return the statuses, names or definitions of many sets of a list, commit a set, or query a set. */
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 
@@ -18,24 +18,27 @@ void server_list_release(struct server_list *list); /* NULL is allowed */
 /* Returns a reference to the server's object of the set at the index; NULL: the list cannot return the object, so the
    caller must query the set by its name. */
 IDispatch *server_list_item(struct server_list *list, uint32_t index);
-/* Returns the status of the set at the index if the previous call was for the set before it. One call to the server
-   fetches this status and the statuses of the next sets. Each status is used only once, within STATUS_AGE_MS, and only
-   until this process calls a verb. False: read the status from the set's own object. */
+/* Returns the status of the set at `index`, but only if the previous call of this function was for `index` - 1 (or if
+   `index` is 0 in the first call). One call to the server fetches this status and the statuses of the next sets. Each
+   status is used only once, within STATUS_AGE_MS, and only until this process calls a verb. False: read the status from
+   the set's own object. */
 bool server_list_status(struct server_list *list, uint32_t index, uint32_t *status);
-/* Returns the account and the definition that the set at the index had when the list was created; from memory_alloc. If
-   the previous call was for the set before it, one call to the server also fetches the definitions of the next sets.
-   False: the server does not provide them. */
+/* Returns the account and the definition that the set at `index` had when the list was created; from memory_alloc. If
+   the previous call of this function was for `index` - 1, one call to the server also fetches the definitions of the
+   next sets. False: the server does not provide the account and the definition. */
 bool server_list_definition(struct server_list *list, uint32_t index, char **account, char **xml);
-/* Returns the names of the sets from the index on, at least one; S_FALSE: the server is not an OpenPLA server. */
+/* Returns the name of the set at `index` and the names of some sets after it. S_FALSE: the server is not an OpenPLA
+   server. */
 HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts *names);
 /* Invalidates all cached statuses; called after each verb. */
 void server_lists_outdated(void);
 
 /* Server: the own members of a collection. Arguments: the index of the first set and the number of sets, both VT_I4.
-   Result: an array of strings for at most that many sets, and for at least one set if the index is valid:
+   The result is an array of strings for the first sets from this index on. The server may return fewer sets than the
+   client requests, but at least one set if the index is valid and the number is not 0. The strings of each set are:
    OWN_STATUSES     the status in decimal, "" if it is not available
    OWN_NAMES        the name
-   OWN_DEFINITIONS  two: the account and the XML */
+   OWN_DEFINITIONS  the account and the XML (two strings) */
 HRESULT server_list_answer(struct object *collection, DISPID member, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's commit of a set. OpenPLA's server receives the definition and returns its findings in one call.
@@ -54,14 +57,14 @@ HRESULT whole_commit_ask(IDispatch *set, const struct whole_commit *what, struct
 /* Client: adds the items of a map of the server (an object in a VARIANT, or empty) to `issues`. */
 HRESULT whole_commit_take_map(const VARIANT *map, struct object *issues);
 /* Server: OWN_WHOLE_COMMIT of the set. Arguments: XML, name, user and masked secrets (all VT_BSTR), then the mode
-   (VT_I4). User and masked secrets are VT_EMPTY if they are unused. Result: an array of strings, three per issue: Value
-   in decimal, Key, Description. If memory runs out, the result is an empty array and not an error, because the set is
-   already committed. */
+   (VT_I4). The user and the masked secrets are VT_EMPTY if they are not used. Result: an array of strings, three per
+   issue: Value in decimal, Key, Description. If memory runs out, the result is an empty array and not an error, because
+   the set is already committed. */
 HRESULT whole_commit_answer(struct object *set, const DISPPARAMS *params, VARIANT *result);
 
 /* A client's query of a set. OpenPLA's server returns the definition in the same call. Other servers are called
    with MS-PLA's Query, Xml and UserAccount. */
-/* Client: binds the server's object to the name. *account and *xml from memory_alloc. */
+/* Client: binds the server's object to the name. *account and *xml are from memory_alloc. */
 HRESULT whole_query_ask(IDispatch *set, const char *name, char **account, char **xml);
 /* Server: OWN_WHOLE_QUERY of the set. Argument: the name, VT_BSTR. Result: an array of two strings, UserAccount and
    Xml. */

@@ -6,7 +6,7 @@
 #include "com/objects/wrapper.h"
 
 /* Creates an object of the class in the class's server on the named computer (NULL or "": this computer). The object
-   acts for the caller. Errors are COM's, with a message that names the server. Under Wine a server that was killed on
+   acts for the caller. Fails with COM's error; the message names the server. Under Wine a server that was killed on
    this computer is replaced (service_renew_rpcss). */
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
 /* From now on, this process does not replace a killed server. For programs that must not change the system's state. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that all six collections share, typed for each interface by macros. */
+/* The members that all six collections share. Macros wrap each member in a function with the type of each interface. */
 #ifndef OPENPLA_COLLECTION_H
 #define OPENPLA_COLLECTION_H
 

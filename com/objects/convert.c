@@ -241,7 +241,7 @@ HRESULT variant_to_com(const struct variant *in, VARIANT *out)
         break;
     }
     default:
-        V_I8(out) = in->integer; /* little-endian: the narrower members read its low part */
+        V_I8(out) = in->integer; /* the narrower members read the low part of V_I8 (little-endian) */
         break;
     }
     V_VT(out) = (VARTYPE)in->type;

@@ -21,8 +21,8 @@ typedef HRESULT (*texts_method)(struct object *o, const struct caller *caller, c
 HRESULT call_with_texts(void *interface_pointer, texts_method method, BSTR first, const char *first_argument,
                         BSTR second, const char *second_argument);
 
-/* These functions implement the members Xml and SetXml of sets and collectors. `method` reads the XML. Its findings
-   about the XML are returned as a map (plaValidation). */
+/* These functions implement the members Xml and SetXml of sets and collectors. `method` reads the XML, and adds its
+   findings about the XML to the map that SetXml returns (plaValidation). */
 HRESULT object_get_xml(void *interface_pointer, BSTR *out);
 typedef HRESULT (*xml_method)(struct object *o, const char *xml, size_t size, struct object *issues);
 HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, const char *argument, IValueMap **issues);
@@ -31,8 +31,8 @@ HRESULT object_set_xml(void *interface_pointer, xml_method method, BSTR xml, con
 void bstr_wipe(BSTR text);
 /* Converts UTF-8 to a new BSTR. */
 HRESULT bstr_from_text(const char *text, BSTR *out);
-/* Converts a BSTR argument to UTF-8, from memory_alloc; NULL counts as "". E_INVALIDARG, naming the argument, for an
-   embedded NUL or a lone surrogate. */
+/* Converts a BSTR argument to UTF-8, from memory_alloc; NULL counts as "". Fails with E_INVALIDARG for an embedded NUL
+   or a lone surrogate; the message names the argument. */
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
 /* Locks an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
 HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The COM members of the five collectors: IDataCollector's members (MS-PLA 3.2.4.5), typed for each interface, and each
-   interface's additional members. */
+/* The COM members of the five collectors: each interface has IDataCollector's members (MS-PLA 3.2.4.5) as functions
+   with its own type, and additional members. */
 #include "com/objects/convert.h"
 
 static HRESULT get_set(void *interface_pointer, IDataCollectorSet **out)

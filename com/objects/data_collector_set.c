@@ -15,7 +15,8 @@ static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BS
 {
     const struct caller caller = com_caller();
     HRESULT hr = call_with_texts(This, sets_set_credentials, user, "user", password, "password");
-    if (!caller.in_process) /* another process's password is a copy, which COM would free without overwriting it */
+    if (!caller.in_process) /* COM copied the password from the other process, and would free the copy without
+                               overwriting it */
         bstr_wipe(password);
     return hr;
 }

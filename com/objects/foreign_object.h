@@ -9,10 +9,11 @@
 /* Before each call, the object's process is allowed to identify this process but not to act for it. COM's own
    QueryInterface calls on the object use this process's default security instead (server_secure). */
 
-/* Reads a property of the object by name, without arguments. DISP_E_UNKNOWNNAME if it does not exist. */
+/* Reads a property of the object by name, without arguments. Fails with DISP_E_UNKNOWNNAME if the property does not
+   exist. */
 HRESULT foreign_get_by_name(IDispatch *object, const WCHAR *name, VARIANT *result);
-/* Reads the object's default value, DISPID_VALUE. DISP_E_TYPEMISMATCH if the object has none, or if the value is itself
-   an object. */
+/* Reads the object's default value, DISPID_VALUE. Fails with DISP_E_TYPEMISMATCH if the object has no default value, or
+   if the default value is itself an object. */
 HRESULT foreign_value(IDispatch *object, VARIANT *value);
 /* Returns the object in the VARIANT, after following references; NULL if it contains no object. Borrowed. */
 IDispatch *foreign_object_in(const VARIANT *v);

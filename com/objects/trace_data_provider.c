@@ -31,8 +31,8 @@ static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDis
     return com_result(This, hr);
 }
 
-/* Checks the caller's right to change the event provider's security. The registry itself would check the server's
-   account. */
+/* Checks the caller's right to change the event provider's security. Without this check only the server's rights would
+   count, because the server's account makes the change in the registry. */
 static HRESULT may_set_security(struct object *provider)
 {
     enum { OWNER_GROUP_DACL = 7 };

@@ -41,14 +41,15 @@ static inline struct object *model_of(void *interface_pointer)
 /* Returns the class's row in com_classes. */
 struct com_class *com_class_of(const struct class *model);
 /* Returns the object's wrapper with a reference added, and creates it if the object has none. Does not load deferred
-   contents (object_complete): the methods that need them do so. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA),
-   E_OUTOFMEMORY. */
+   contents (object_complete): the methods that need them do so. Fails with HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
+   if the client has too many objects, or with E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
 /* Must be the last call of a method that returns an object. Takes ownership of the reference to `model`. Returns hr if
    that is a failure, otherwise the result of wrapper_get; with interface_pointer NULL it only releases the model. */
 HRESULT wrapper_give(HRESULT hr, struct object *model, void **interface_pointer);
-/* Returns a reference to the model behind an interface pointer. E_POINTER for NULL; E_INVALIDARG, naming `argument`, if
-   the pointer is not a wrapper of this process or its object is not of the class (NULL: any class). */
+/* Returns a reference to the model behind an interface pointer. Fails with E_POINTER for NULL. Fails with E_INVALIDARG
+   if the pointer is not a wrapper of this process, or if the wrapped object has another class than `class` (NULL allows
+   any class). The message names `argument`. */
 HRESULT wrapper_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model);
 
 HRESULT wrapper_query(struct wrapper *s, REFIID iid, void **out);

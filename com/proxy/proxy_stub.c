@@ -80,8 +80,8 @@ static HRESULT STDMETHODCALLTYPE get_buffer(IRpcChannelBuffer *channel, RPCOLEME
     return hr;
 }
 
-/* Pads the request. The marshalling code has set cbBuffer to the number of bytes that it wrote. This is at most the
-   size passed to get_buffer. */
+/* Pads the request. The marshalling code has set cbBuffer to the number of bytes that it wrote. This number is at most
+   the size that the marshalling code passed to get_buffer. */
 static HRESULT STDMETHODCALLTYPE send_receive(IRpcChannelBuffer *channel, RPCOLEMESSAGE *message, ULONG *status)
 {
     struct padded_channel *self = from_channel(channel);

@@ -27,7 +27,7 @@ enum {
     PARAMETER_BASE_TYPE = 0x0040,
 };
 
-static const unsigned NO_FORMAT = 0xffff; /* in place of an offset: another interface's stub serves the method */
+static const unsigned NO_FORMAT = 0xffff; /* not an offset: another interface's stub serves the method */
 
 struct request {
     BYTE *bytes;
@@ -136,8 +136,8 @@ static bool take_parameter(struct request *request, const MIDL_STUB_DESC *descri
 
 /* Moves an enumeration to the place where Wine expects it. A peer with 4-byte enumerations aligns them to multiples of
    4, and Wine aligns its 2-byte enumerations to multiples of 2. Wine can therefore expect the enumeration 2 bytes
-   before the place where the peer wrote it. This concerns Commit's mode after a server name of odd length. The peer's
-   request is then 4 bytes longer than Wine's would be. */
+   before the place where the peer wrote it. This happens only to Commit's mode, when the server name before the mode
+   has an odd length. In this case the peer's request is 4 bytes longer than a request that Wine writes. */
 static void narrow_enumeration(struct request *request)
 {
     BYTE *at = request->bytes + request->enumeration;
@@ -155,7 +155,7 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
         return S_OK;
     const MIDL_STUB_DESC *description = stub->pServerInfo->pStubDesc;
     /* The format string begins with the handle type, flags, RPC flags (optional), opnum, stack size and buffer sizes.
-       Another byte with flags and the number of parameters follow. */
+       Two more bytes follow: flags, and the number of parameters. */
     const BYTE *format = stub->pServerInfo->ProcString + offset;
     format += format[1] & PROCEDURE_HAS_RPC_FLAGS ? 14 : 10;
     unsigned flags = format[0], count = format[1];
@@ -257,7 +257,7 @@ __asm__(".text\n"
         "    popl %ebx\n"
         "    popl %ebp\n"
         "    ret\n"
-        "Lproxy_stub_handler:\n" /* arguments: exception record, frame and two more; removed by the caller */
+        "Lproxy_stub_handler:\n" /* first two arguments: exception record and frame; the caller removes them */
         "    movl 4(%esp), %eax\n"
         "    testl $6, 4(%eax)\n" /* do nothing while other code unwinds the stack */
         "    jnz 1f\n"

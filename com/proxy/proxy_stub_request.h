@@ -14,10 +14,10 @@ CInterfaceStubVtbl *proxy_stub_interface(REFIID iid);
 
 /* Returns S_OK, HRESULT_FROM_WIN32(RPC_S_PROCNUM_OUT_OF_RANGE) for an unknown opnum, or
    HRESULT_FROM_WIN32(RPC_X_BAD_STUB_DATA) for a request that is too short. A request is too short if it has fewer bytes
-   than the method's [in] parameters take in their shortest form. It is also too short if one of its BSTRs extends past
-   its end, where Wine's unmarshalling would read on. Methods of IDispatch are not checked, because their stub is part
-   of oleaut32. In requests of peers with 4-byte enumerations, an enumeration is moved to the place where Wine expects
-   it. */
+   than the method's [in] parameters take in their shortest form. A request is also too short if a BSTR extends past the
+   end of the request; Wine's unmarshalling would read beyond this end. Methods of IDispatch are not checked, because
+   their stub is part of oleaut32. In requests of peers with 4-byte enumerations, an enumeration is moved to the place
+   where Wine expects it. */
 HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnum, BYTE *bytes, size_t size);
 
 /* Calls rpcrt4's Invoke of a stub and catches exceptions. Returns what CStdStubBuffer_Invoke returns; after an

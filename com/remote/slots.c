@@ -41,8 +41,9 @@ const GUID *remote_object_iid(const struct remote_parameter *p)
                                        : &interfaces[p->type].iid;
 }
 
-/* Reads an enumeration, which has two bytes. Some clients send four bytes, aligned to 4. For the last parameter this
-   can be detected by the length of the body: two bytes of padding precede the value, and two zero bytes follow it. */
+/* Reads an enumeration, which has two bytes. Some clients send an enumeration as four bytes, aligned to 4. If the last
+   parameter has such a value after two bytes of padding, the rest of the body shows this: six bytes remain, and the
+   last two of them are zero. */
 static uint64_t enumeration_read(struct ndr_reader *in, bool is_last)
 {
     ndr_take(in, 2, 0);

@@ -46,7 +46,7 @@ const struct remote_method *remote_method_of(const struct remote_type *type, uin
 /* Returns the IID of an object parameter. */
 const GUID *remote_object_iid(const struct remote_parameter *p);
 
-/* A value of a call. The kind of its parameter determines which member is set. */
+/* The value of one parameter of a call. The parameter's kind determines which member of this struct is set. */
 struct remote_value {
     uint64_t number;
     GUID guid;

@@ -228,9 +228,9 @@ HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_v
 }
 
 /* ---- error information: MS-DCOM 2.2.21.2 and 2.2.21.3 ----
-   Error information is sent as an OBJREF_CUSTOM. Its class ID names the class that rebuilds the error object. Its data
-   are the version, help context and IID, then the source, description and help file. Each of these three strings
-   follows a flag that says whether the string exists. */
+   Error information is sent as an OBJREF_CUSTOM. The class ID in the OBJREF_CUSTOM names the class that rebuilds the
+   error object. The data are the version, help context and IID, then the source, description and help file. A flag
+   before each of these three strings says whether the string exists. */
 
 static const GUID error_object_class = {0x0000031B, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
 

@@ -42,7 +42,8 @@ struct caller com_caller(void)
     RPC_STATUS status = I_RpcBindingInqLocalClientPID(NULL, &id);
     if (status == RPC_S_NO_CALL_ACTIVE || (status == RPC_S_OK && id == GetCurrentProcessId()))
         return caller_self;
-    /* Wine would return the server's own token (DECISIONS 22), so there the process's token is used. */
+    /* For a call, Wine would return the server's own token (DECISIONS 22). Therefore, under Wine, `token` is NULL, and
+       the token of the caller's process is used. */
     return (struct caller){.process = status == RPC_S_OK ? id : 0, .token = os_is_wine() ? NULL : client_token};
 }
 

@@ -21,12 +21,13 @@ void call_serve_account(const struct account_sids *account);
    "requests", "objects" and "memory"). A client is a process of this computer, or an account of another computer. */
 struct client_use;
 
-/* Counts a call of the client; end it with client_use_end. HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY) beyond the quota,
-   E_OUTOFMEMORY. */
+/* Counts a call of the client; end it with client_use_end. Fails with HRESULT_FROM_WIN32(RPC_S_SERVER_TOO_BUSY) if the
+   call exceeds the client's quota, or with E_OUTOFMEMORY. */
 HRESULT client_use_begin(const struct caller *caller, struct client_use **out);
 void client_use_end(struct client_use *use);
-/* Counts an object for the client until client_use_drop, even after the client has exited.
-   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). If `use` is NULL, there is no limit. */
+/* Counts an object for the client until client_use_drop, even after the client has exited. Fails with
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if the object exceeds the client's quota. If `use` is NULL, there is no
+   limit. */
 HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
 /* Returns the memory share that counts the client's memory; borrowed. Returns NULL for NULL. */
@@ -35,8 +36,8 @@ struct memory_share *client_use_share(struct client_use *use);
 typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *level,
                                             DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities);
 /* Checks that the current call uses packet privacy (MS-PLA 2.1). `query` is CoQueryClientBlanket. Fails with
-   E_ACCESSDENIED if the call has a lower level, which the text names, or if the level is unknown. Wine never reports
-   the level (behaviour 21), so with `wine` an unknown level is accepted. */
+   E_ACCESSDENIED if the call has a lower authentication level than packet privacy (the message names this level), or if
+   the level is unknown. Wine never reports the level (behaviour 21), so with `wine` an unknown level is accepted. */
 HRESULT call_check_level(query_client_blanket *query, bool wine);
 
 /* Turns on the checks and counts of calls into this process. Called by openplasrv.exe, not by clients. */

@@ -48,8 +48,8 @@ static void journal_report(const struct rpc_port_event *e)
 #endif
 
 /* Listens at the TCP port. Under Wine this uses OpenPLA's own RPC, because Wine's RPC runtime occasionally hangs
-   (DECISIONS 110). There, one thread waits for a connection's next call while another still sends an answer. Both use
-   the same event, and sometimes both wait forever. */
+   (DECISIONS 110). In Wine's RPC runtime, one thread waits for a connection's next call while another thread still
+   sends an answer. Both threads use the same event of the connection, and sometimes both wait forever. */
 static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
 {
     if (!os_is_wine())

@@ -30,9 +30,10 @@ struct host_session {
     struct orpc_session *session;
     /* Protected by the pipe's lock: */
     bool has_call, is_closed;
-    unsigned workers; /* threads that use the session: one performs a call, another can still be sending the previous
-                         answer */
-    /* Used by the worker that performs the session's call: the account of the previous call. */
+    unsigned workers; /* number of threads that use the session: while one thread performs a call, another thread can
+                         still be sending the previous answer */
+    /* The members below describe the account of the previous call; only the worker that performs the session's call
+       uses them. */
     uint32_t accounts_read; /* value of dcom_host.accounts_read when the account was looked up */
     char account[AUTH_NAME_BYTES];
     struct dcom_account known; /* name NULL: the account does not exist */

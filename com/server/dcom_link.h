@@ -21,7 +21,7 @@ struct link_header {
     uint32_t size; /* size of the body, which follows the header */
     uint32_t kind, session;
 };
-/* False: the header's size or kind is one that no message has. */
+/* False: no message has such a size or kind. */
 bool link_header_read(const uint8_t bytes[LINK_HEADER], struct link_header *out);
 
 /* Each of these functions writes one complete message. Check the writer's `failed` afterwards. */

@@ -28,15 +28,15 @@ struct dcom_settings {
     char *from;    /* patterns of addresses that may connect (ip_address_matches) */
     uint32_t limits[DCOM_LIMITS];
 };
-/* Reads the settings. Missing settings get their defaults; by default DCOM is off. E_INVALIDARG with a message that
-   names the invalid value, and *out is empty. */
+/* Reads the settings. Missing settings get their defaults; by default DCOM is off. Fails with E_INVALIDARG if a value
+   is invalid; the message names the value. After any failure *out is empty. */
 HRESULT dcom_settings_read(struct dcom_settings *out);
-/* Checks and writes the settings. E_INVALIDARG, with a message, for invalid settings, and if the port is open to other
-   computers but `from` admits none of them. */
+/* Checks and writes the settings. Fails with E_INVALIDARG and a message if a setting is invalid. The settings are also
+   invalid if the port is open to other computers but `from` admits none of these computers. */
 HRESULT dcom_settings_write(const struct dcom_settings *s);
 void dcom_settings_free(struct dcom_settings *s);
-/* Changes only the limits that the string names, such as "connections=64;idle_seconds=60". E_INVALIDARG: the message
-   names the invalid part, and nothing is changed. */
+/* Changes only the limits that the string names, such as "connections=64;idle_seconds=60". Fails with E_INVALIDARG if a
+   part of the string is invalid; the message names this part, and `limits` stays unchanged. */
 HRESULT dcom_limits_read(const char *text, uint32_t limits[DCOM_LIMITS]);
 const char *dcom_limit_name(enum dcom_limit limit);
 uint32_t dcom_limit_default(enum dcom_limit limit);
@@ -61,8 +61,9 @@ struct dcom_accounts {
 HRESULT dcom_accounts_read(struct dcom_accounts *out);
 void dcom_accounts_free(struct dcom_accounts *a);
 const struct dcom_account *dcom_account_named(const struct dcom_accounts *a, const char *name); /* NULL: none */
-/* Creates the account, or with `replace` changes the password and role of an existing account. E_INVALIDARG for an
-   invalid name or a password that is too short, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
+/* Creates the account, or with `replace` changes the password and role of an existing account. Fails with E_INVALIDARG
+   if the name is invalid or the password is too short. Without `replace`, fails with
+   HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if the account exists. */
 HRESULT dcom_account_add(const char *name, enum dcom_role role, const char *password, bool replace);
 HRESULT dcom_account_remove(const char *name); /* S_FALSE: it does not exist */
 

@@ -104,7 +104,8 @@ HRESULT server_secure(initialize_security *initialize)
    them. */
 static volatile LONG objects, work;
 static HANDLE use_changed; /* auto-reset event, set by every change of either count; only in openplasrv.exe */
-static bool note_clients;  /* record client processes: only under Wine, if COM started this process */
+static bool note_clients;  /* whether this process records its client processes; true only under Wine, and only if COM
+                              started this process */
 
 static void use_change(volatile LONG *count, LONG by)
 {
@@ -155,8 +156,8 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-/* Space for Windows' classes and for OpenPLA's separate classes (com_class_beside). Next to Windows' PLA, only the
-   separate ones are registered. */
+/* Space for Windows' classes and for OpenPLA's separate classes (com_class_beside). If Windows' own PLA stays
+   registered, only OpenPLA's separate classes are registered. */
 static DWORD class_cookies[2 * COM_CLASS_COUNT];
 static size_t classes_registered;
 
@@ -324,7 +325,8 @@ static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void 
     }
 }
 
-/* Runs until the service is stopped. Under Wine, it runs together with the idle child while there is work. */
+/* Runs until the service is stopped. Under Wine, the function also keeps the idle child running while the service has
+   work. */
 static void serve_until_end(void)
 {
     HANDLE events[] = {service_end, use_changed};
@@ -384,7 +386,7 @@ static int serve_as_service(void)
 
 /* ---- the command line ---- */
 
-/* What the arguments after the verb request. */
+/* The options that follow the verb on the command line. */
 struct wish {
     bool noservice, dropin, beside, rows, start;
 };

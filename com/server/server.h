@@ -48,9 +48,9 @@ typedef HRESULT WINAPI initialize_security(PSECURITY_DESCRIPTOR descriptor, LONG
                                            SOLE_AUTHENTICATION_SERVICE *service, void *reserved, DWORD authentication,
                                            DWORD impersonation, void *list, DWORD capabilities, void *reserved_too);
 
-/* Calls `initialize`, which is CoInitializeSecurity, and requires packet privacy (MS-PLA 2.1). Objects that the server
-   calls may identify the server but not act for it. Objects of clients cannot bring custom marshalling code, and no
-   server is started on behalf of a client. */
+/* Calls `initialize`, which is CoInitializeSecurity, and requires packet privacy (MS-PLA 2.1). When the server calls an
+   object of a client, this object can find out the server's account, but cannot act for the server. Objects of clients
+   cannot bring custom marshalling code, and no server is started on behalf of a client. */
 HRESULT server_secure(initialize_security *initialize);
 
 /* Records the current call's process, because it has objects of the server. Wine never releases the references of a
