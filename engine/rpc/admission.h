@@ -9,7 +9,7 @@
 /* 0 means the default, which each comment gives last. */
 struct admission_limits {
     uint32_t connections, connections_of_address; /* 256; 32 */
-    uint32_t delay_ms;                            /* delay before a failed logon is answered; 300 */
+    uint32_t delay_ms;                            /* time to wait before the answer to a failed logon; 300 ms */
     uint32_t failures;                            /* consecutive failures after which the address is blocked; 10 */
     uint32_t block_ms;                            /* time for which the address stays blocked; 5 min */
 };

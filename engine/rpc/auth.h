@@ -17,7 +17,7 @@ enum auth_level { AUTH_LEVEL_NONE = 1, AUTH_LEVEL_CONNECT = 2, AUTH_LEVEL_INTEGR
 #define AUTH_TOKEN_BYTES     4096 /* longer tokens are rejected */
 
 /* Computes MD4 of the password in UTF-16. NTLM needs only this hash, so the hash must be protected like the password.
-   E_OUTOFMEMORY; E_INVALIDARG for a password that is not UTF-8. */
+   Fails with E_OUTOFMEMORY, or with E_INVALIDARG if the password is not valid UTF-8. */
 HRESULT auth_hash_password(const char *password, uint8_t hash[AUTH_HASH_BYTES]);
 
 /* The accounts that can log on to an acceptor. */
@@ -45,8 +45,8 @@ void auth_close(struct auth_context *a); /* wipes the keys; NULL is allowed */
 
 /* Processes the peer's token (in an initiator's first call, NULL and 0). *answer is the next token to send, from
    memory_alloc (NULL: nothing to send). S_OK: this side has finished. S_FALSE: this side expects another token.
-   E_ACCESSDENIED: the token was rejected, auth_refusal returns the reason, and the context can only be closed. Other
-   failures: out of memory, no random bytes. */
+   E_ACCESSDENIED: the token was rejected, auth_refusal returns the reason, and the context can only be closed. The
+   function also fails if memory or random bytes are not available. */
 HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uint8_t **answer, size_t *answer_size);
 bool auth_is_done(const struct auth_context *a);
 /* Returns why a token was rejected, for a log and never for the peer; static text, "" if nothing was rejected. */
@@ -57,9 +57,9 @@ const char *auth_account(const struct auth_context *a);
 bool auth_can_seal(const struct auth_context *a);
 
 /* These functions require auth_is_done. `whole` is the part that the signature covers: a PDU in plain text up to the
-   signature. `data` is a part of `whole` that is encrypted or decrypted in place; NULL and 0: only the signature is
-   used. Each direction counts its messages, so every message must be passed exactly once and in order. False: the
-   signature is wrong, and the context can only be closed. */
+   signature. `data` is the part of `whole` that is encrypted or decrypted in place. If `data` is NULL and `size` is 0,
+   the functions only check or compute the signature. Each direction counts its messages, so every message must be
+   passed exactly once and in order. False: the signature is wrong, and the context can only be closed. */
 bool auth_unseal(struct auth_context *a, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,
                  const uint8_t signature[AUTH_SIGNATURE_BYTES]);
 void auth_seal(struct auth_context *a, uint8_t *data, size_t size, const uint8_t *whole, size_t whole_size,

@@ -56,8 +56,8 @@ struct objref {
     uint32_t kind;
     GUID iid;
     struct std_objref standard;
-    struct dual_strings bindings; /* set for a standard reference */
-    GUID clsid;                   /* this member and the next two are set for a custom reference */
+    struct dual_strings bindings; /* filled in for a standard reference */
+    GUID clsid;                   /* this member and the next two are filled in for a custom reference */
     const uint8_t *custom;
     size_t custom_size;
 };
@@ -73,8 +73,8 @@ void dual_strings_write(struct ndr_writer *w, bool has_conformance, const struct
 void objref_read(struct ndr_reader *r, struct objref *out);
 void objref_write(struct ndr_writer *w, const struct objref *o);
 
-/* These functions read and write an MInterfacePointer after a pointer (MS-DCOM 2.2.14): referent, count, count,
-   OBJREF. *out NULL: a null pointer. */
+/* These functions read and write a pointer to an MInterfacePointer (MS-DCOM 2.2.14). The wire format is the referent,
+   the count twice, and the OBJREF. If the pointer is null, *out is NULL. */
 void ndr_read_object(struct ndr_reader *r, struct ndr_arena *arena, struct objref **out);
 void ndr_write_object(struct ndr_writer *w, const struct objref *o);
 /* Like ndr_read_object and ndr_write_object, without the referent. */
@@ -122,10 +122,10 @@ struct ndr_variant {
 
 /* Returns the number's size, 1, 2, 4 or 8; 0: `vt` is not a number. */
 size_t ndr_number_size(uint16_t vt);
-/* A SAFEARRAY is sent with two pointers by a client that uses the SDK's LPSAFEARRAY, and with one by a client whose IDL
-   repeats MS-OAUT's definition literally. ndr_read_array accepts both. It sets *form (`form` may be NULL) to the number
-   of pointers if that is certain, and leaves it unchanged for a null array. A server passes the form that this client
-   used last to ndr_write_array, or two pointers if the client has used none. */
+/* A client that uses the SDK's LPSAFEARRAY sends two pointers before the array. A client whose IDL repeats MS-OAUT's
+   definition literally sends one pointer. ndr_read_array accepts both forms. It sets *form (`form` may be NULL) to the
+   number of pointers if this number is certain, and leaves *form unchanged for a null array. For ndr_write_array, a
+   server uses the form of the latest array from this client, or two pointers if the client has not sent an array. */
 void ndr_read_array(struct ndr_reader *r, struct ndr_arena *arena, unsigned *form, struct ndr_array **out);
 void ndr_write_array(struct ndr_writer *w, unsigned form, const struct ndr_array *a);
 void ndr_read_variant(struct ndr_reader *r, struct ndr_arena *arena, struct ndr_variant *out);

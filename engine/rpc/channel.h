@@ -25,7 +25,7 @@ void rpc_channel_close(struct rpc_channel *c); /* wipes the credentials; NULL is
 HRESULT rpc_channel_call(struct rpc_channel *c, const GUID *iid, uint32_t version, const GUID *object, uint16_t opnum,
                          const uint8_t *stub, size_t size, const uint8_t **answer, size_t *answer_size);
 bool rpc_channel_is_usable(const struct rpc_channel *c);
-/* Whether the server may have received the request of the latest call, so that it may have executed it. */
+/* Whether the server may have received (and therefore executed) the latest call. */
 bool rpc_channel_was_sent(const struct rpc_channel *c);
 /* Whether an idle channel is usable, that is, this computer has not noticed that the server closed it. */
 bool rpc_channel_is_alive(const struct rpc_channel *c);

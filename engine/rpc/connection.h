@@ -13,8 +13,8 @@ struct rpc_limits {
     size_t request;           /* bytes of an authenticated request; 1 MB */
     size_t anonymous_request; /* bytes of an unauthenticated request; 16 KB */
     size_t response;          /* bytes of a response; 8 MB */
-    uint32_t logon_ms;   /* maximum time until the logon; without authentication, until the next complete call; 30 s */
-    uint32_t silence_ms; /* after a logon, time until the next whole packet; 15 min */
+    uint32_t logon_ms;   /* time within which a client must log on or, without a logon, complete its next call; 30 s */
+    uint32_t silence_ms; /* time within which a client that has logged on must send a whole PDU; 15 min */
 };
 
 /* The state that all connections of a server share; borrowed for their lifetime. */
@@ -81,8 +81,8 @@ HRESULT rpc_client_call(struct rpc_client *c, const GUID *iid, const GUID *objec
 /* Processes all bytes from the server. A failure (also from rpc_client_result) makes the connection unusable. */
 HRESULT rpc_client_take(struct rpc_client *c, const uint8_t *bytes, size_t size);
 enum rpc_client_state rpc_client_state(const struct rpc_client *c);
-/* Returns the result of the last bind or call: S_OK; E_NOINTERFACE: the interface is not offered; E_ACCESSDENIED: the
-   logon was refused; a fault as an HRESULT. */
+/* Returns the result of the last bind or call. E_NOINTERFACE: the server does not offer the interface. E_ACCESSDENIED:
+   the server refused the logon. If the server returned a fault, the result is this fault as an HRESULT. */
 HRESULT rpc_client_result(const struct rpc_client *c);
 /* Returns the stub of the last response, valid until the next call. There is a stub only if *fault is 0. */
 const uint8_t *rpc_client_answer(const struct rpc_client *c, size_t *size, uint32_t *fault);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DCOM (MS-DCOM) above RPC: a server that activates classes, returns object references and passes method calls to a
-   handler; and the bodies that a client of such a server writes and reads.
+/* DCOM (MS-DCOM) above RPC. This header declares a server that activates classes, returns object references and passes
+   method calls to a handler. It also declares functions that write and read the bodies of a client's requests and
+   answers.
 
    The server keeps the objects that remote clients hold. Each belongs to the account that received it; OXID, OIDs and
    IPIDs are random. An object is released when it has no references, or was not used or pinged for a while. Pointers to
@@ -66,8 +67,8 @@ bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version
 void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
 size_t orpc_server_objects(struct orpc_server *s);
 
-/* A session is one connection. `bindings`: the addresses at which this client reaches the server, the server's own
-   address first; copied. */
+/* A session is one connection. `bindings` contains the addresses at which this client reaches the server, beginning
+   with the server's own address. The function copies `bindings`. */
 struct orpc_session;
 HRESULT orpc_session_open(struct orpc_server *s, const struct dual_strings *bindings, struct orpc_session **out);
 void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects stay until they are run down */
@@ -76,11 +77,12 @@ uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, 
                            struct ndr_writer *out);
 
 /* Called by the handler during a call. Returns an object reference for the caller. It includes ORPC_REFERENCES
-   references. E_NOINTERFACE if the interface is not served; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA). */
+   references. Fails with E_NOINTERFACE if the interface is not served, or with
+   HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if there are too many objects. */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
 /* Finds the object to which a reference from the caller refers, and returns its interface `iid` with a new reference.
-   Returns 0 or a fault: the caller holds no such object of this server, or the object lacks the interface. The
-   references that `reference` includes are released. */
+   Returns 0 on success. Returns a fault if the caller holds no such object of this server, or if the object lacks the
+   interface. The references that `reference` includes are released. */
 uint32_t orpc_import(struct orpc_call *call, const struct objref *reference, const GUID *iid, void **pointer);
 
 /* ---- client: bodies of requests and answers ---- */

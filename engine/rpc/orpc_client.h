@@ -13,24 +13,26 @@
 struct orpc_target {
     const char *host, *port;                    /* port NULL: ORPC_PORT */
     const struct auth_credentials *credentials; /* copied; all calls have packet privacy */
-    uint32_t ping_ms;                           /* 0: 2 minutes, MS-DCOM 3.1.1.6 */
+    uint32_t ping_ms;                           /* 0 means 2 minutes (MS-DCOM 3.1.1.6) */
 };
 
-/* Another computer, used under one account; reference-counted. The first call connects to it. */
+/* Another computer, used under one account; reference-counted. The first call connects to the computer. */
 struct orpc_peer;
 HRESULT orpc_peer_open(const struct orpc_target *target, struct orpc_peer **out);
-void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; objects have references to their peer */
+void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; a peer exists as long as one of its objects */
 
-/* An interface of an object on that computer; reference-counted. While it exists, the object is pinged. */
+/* An interface of an object on that computer; reference-counted. The peer pings the object as long as the orpc_object
+   exists. */
 struct orpc_object;
 /* Creates an object. Fails with a network error and a message that names the computer, with E_ACCESSDENIED (the logon
    was refused), or with the activation's HRESULT. */
 HRESULT orpc_activate(struct orpc_peer *p, const GUID *clsid, const GUID *iid, struct orpc_object **out);
 struct orpc_object *orpc_object_reference(struct orpc_object *o);
-void orpc_object_release(struct orpc_object *o); /* the last release releases it on the server too; NULL is allowed */
+/* The last call also releases the object on the server. NULL is allowed. */
+void orpc_object_release(struct orpc_object *o);
 HRESULT orpc_object_query(struct orpc_object *o, const GUID *iid, struct orpc_object **out);
-/* Returns the object to which a reference in an answer of `o` refers, and takes ownership of the reference.
-   E_INVALIDARG: it is not a standard reference, or it belongs to another server. */
+/* Returns the object to which a reference in an answer of `o` refers, and takes ownership of the reference. Fails with
+   E_INVALIDARG if the reference is not a standard reference, or if the reference belongs to another server. */
 HRESULT orpc_object_adopt(struct orpc_object *o, const struct objref *reference, struct orpc_object **out);
 
 /* ---- calls by vtable ---- */

@@ -41,8 +41,8 @@ struct rpc_port_settings {
 };
 
 /* Listens until the process exits. `settings`, `handler` and `accounts` are borrowed permanently. `serves` is used as
-   rpc_service.serves, and receives the handler's `user`. *port is the port that was opened. E_INVALIDARG for an invalid
-   address, or the system's error, with a message that names the port. */
+   rpc_service.serves, and receives the handler's `user`. *port is the port that was opened. Fails with E_INVALIDARG if
+   the address is invalid, or with the system's error; the message names the port. */
 HRESULT rpc_port_open(const struct rpc_port_settings *settings, const struct auth_accounts *accounts,
                       bool (*serves)(void *user, const GUID *iid, uint32_t version),
                       const struct rpc_port_handler *handler, uint16_t *port);

@@ -13,8 +13,8 @@ struct remote_account {
     char *user, *domain; /* domain "": an account of the server's computer */
     uint8_t hash[AUTH_HASH_BYTES];
 };
-/* Creates an account. `name`: user, DOMAIN\user or user@domain. E_INVALIDARG with a message that names the account, for
-   an empty or too long name and for a password that is not UTF-8. */
+/* Creates an account. `name`: user, DOMAIN\user or user@domain. Fails with E_INVALIDARG if the name is empty, too long
+   or contains tabs or line ends (the message names the account), or if the password is not valid UTF-8. */
 HRESULT remote_account_make(const char *name, const char *password, struct remote_account *out);
 void remote_account_free(struct remote_account *a); /* wipes and empties it */
 /* Borrowed from the account. */
@@ -31,11 +31,11 @@ HRESULT remote_account_give(const char *host, const struct remote_account *a);
 HRESULT remote_account_give_password(const char *host, const char *name, const char *password);
 void remote_account_forget_given(void);
 
-/* Stores an account for this user of this computer (secret_store); all accounts are in one secret. E_INVALIDARG: the
-   host has more than 255 bytes or contains whitespace, or there are too many accounts. */
+/* Stores an account for this user of this computer (secret_store); all accounts are in one secret. Fails with
+   E_INVALIDARG if the host has more than 255 bytes or contains whitespace, or if there are too many accounts. */
 HRESULT remote_account_store(const char *host, const struct remote_account *a);
-HRESULT remote_account_remove(const char *host); /* S_FALSE: no account is stored for it */
-HRESULT remote_account_remove_all(void);         /* removes a corrupt table too */
+HRESULT remote_account_remove(const char *host); /* S_FALSE: no account is stored for the host */
+HRESULT remote_account_remove_all(void);         /* also removes a corrupt table of accounts */
 /* Adds two strings for each stored account: the host, and the account as DOMAIN\user or user. */
 HRESULT remote_account_list(struct texts *out);
 

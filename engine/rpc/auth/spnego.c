@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* SPNEGO's messages (RFC 4178) in DER, and authentication contexts: NTLM plain, or inside SPNEGO.
+/* Reads and writes SPNEGO's messages (RFC 4178) in DER, and implements authentication contexts, which use NTLM either
+   alone or inside SPNEGO.
 
        NegTokenInit  { mechTypes [0], mechToken [2] }                   initiator: mechanisms, NEGOTIATE
        NegTokenResp  { negState [0], supportedMech [1], responseToken [2] }            acceptor: CHALLENGE
        NegTokenResp  { responseToken [2], mechListMIC [3] }             initiator: AUTHENTICATE, signature of mechTypes
        NegTokenResp  { negState [0], mechListMIC [3] }                  acceptor: its signature of mechTypes
 
-   The MICs prove that nobody removed a better mechanism from the list. They are required if NTLM is not the initiator's
-   first choice, and checked whenever they are sent. */
+   The MICs prove that nobody removed a better mechanism from the list. A logon requires both MICs if NTLM is not the
+   initiator's first choice. In any other logon, a MIC is checked if the peer sends one. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/ntlm.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls members by name: GetIDsOfNames once for each member, then Invoke. */
+/* Calls members by name: requests the member's ID with GetIDsOfNames before the first call of the member, and then
+   calls Invoke. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/client/object.h"

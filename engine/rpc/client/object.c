@@ -128,8 +128,8 @@ static void object_release_there(struct orpc_object *o)
     uint8_t *answer = NULL;
     size_t size;
     const struct orpc_references one = {o->ipid, o->held};
-    const struct error_kept why = error_keep(error_latest()); /* the calls below would replace it, but the caller may
-                                                                 still need it */
+    /* The calls below may replace the latest error, which the caller may still need. */
+    const struct error_kept why = error_keep(error_latest());
     if (SUCCEEDED(os_random(&causality, sizeof causality))) {
         orpc_write_references(&request, &causality, &one, 1);
         peer_call(o->peer, o->exporter.port, &orpc_iid_rem_unknown, &o->exporter.rem_unknown, RELEASE_REFERENCES,

@@ -87,8 +87,8 @@ void ndr_write_bstr(struct ndr_writer *w, const struct ndr_bstr *s)
 static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, unsigned depth,
                                  struct ndr_variant *out);
 
-/* Returns the type of elements that were sent as numbers of this size: the sender's VARTYPE if it has this size,
-   otherwise `otherwise`. */
+/* Returns the type of array elements that were sent as numbers of `size` bytes. This is `named`, the sender's VARTYPE,
+   if such a number has this size. If not, the function returns `otherwise`. */
 static uint16_t array_number_type(uint16_t named, size_t size, uint16_t otherwise)
 {
     return ndr_number_size(named) == size ? named : otherwise;

@@ -98,8 +98,9 @@ HRESULT dispatch_read_ids(struct ndr_reader *r, int32_t *ids, size_t count)
 }
 
 /* ---- Invoke ----
-   DISPPARAMS {pointer, pointer, cArgs, cNamedArgs}, [arguments], [named ids], cVarRef, [indexes], [arguments by
-   reference]. An argument by reference is an empty VARIANT in [arguments], and [indexes] contains its position. */
+   A request contains DISPPARAMS {pointer, pointer, cArgs, cNamedArgs}, [arguments], [named ids], cVarRef, [indexes] and
+   [arguments by reference], in this order. For an argument by reference, [arguments] contains an empty VARIANT, and
+   [indexes] contains the position of this VARIANT. */
 
 void dispatch_read_invoke(struct ndr_reader *r, struct ndr_arena *arena, struct dispatch_invoke *out)
 {

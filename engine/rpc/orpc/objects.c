@@ -6,7 +6,8 @@
 
    Tables are indexed by the first byte of the random id. The handler's functions can take a long time or call back, so
    they run without the lock. An interface that a call uses is pinned, and an object that is removed during a call is
-   freed by the last unpin. An object is released when it has no references, or in orpc_server_run_down. */
+   freed by the last unpin. An object is released when its last reference is released, or when orpc_server_run_down
+   finds that no client has used or pinged the object for a while. */
 #include "engine/rpc/orpc/objects.h"
 
 #include "engine/base/assert.h"
@@ -44,7 +45,8 @@ static void objects_unlink_interface(struct orpc_server *s, struct remote_interf
     *at = interface->next_in_bucket;
 }
 
-/* Removes the object from the tables. Its interfaces remain in its list for objects_free. */
+/* Removes the object and its interfaces from the tables. The interfaces stay in the object's own list, because
+   objects_free needs this list. */
 static void objects_remove(struct orpc_server *s, struct remote_object *o)
 {
     struct remote_object **at = &s->objects;

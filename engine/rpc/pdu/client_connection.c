@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client side of a connection: one logon, any number of interfaces by alter_context, one call at a time.
+/* The client side of a connection. A connection has one logon, and performs one call at a time. Further interfaces are
+   negotiated with alter_context.
 
        NTLM     bind + NEGOTIATE -> bind_ack + CHALLENGE -> auth3 + AUTHENTICATE (no answer)
        SPNEGO   bind + NegTokenInit -> bind_ack + CHALLENGE -> alter_context + AUTHENTICATE, MIC -> ack + MIC
@@ -254,8 +255,8 @@ static HRESULT client_pdu(struct rpc_client *c, struct pdu *p)
     const bool is_binding = c->state == RPC_CLIENT_BINDING, is_calling = c->state == RPC_CLIENT_CALLING;
     if (p->type == PDU_BIND_NAK && is_binding)
         return client_fail(c, E_ACCESSDENIED);
-    /* An accepted auth3 has no answer. A server that refuses it sends a fault with the bind's number, either
-       immediately or before its first answer to a call. */
+    /* A server that accepts an auth3 sends no answer. A server that refuses the auth3 sends a fault with the bind's
+       number, either immediately or before its first answer to a call. */
     const bool is_early = c->state == RPC_CLIENT_READY || (is_calling && p->call == c->call - 1);
     if (p->type == PDU_FAULT && c->logs_on && is_early)
         return client_fail(c, E_ACCESSDENIED);

@@ -52,9 +52,11 @@ struct pdu {
     uint8_t auth_type, auth_level, padding;
     uint32_t auth_id;
 };
-/* Returns the length of the PDU with this header; 0: the PDU is not RPC 5.x in little endian, or too long. */
+/* Returns the length of the PDU with this header. 0: the length is invalid, or the PDU is not a PDU of RPC 5.x in
+   little endian. */
 size_t pdu_length(const uint8_t header[PDU_HEADER]);
-/* Parses a PDU; `bytes` has the length that pdu_length returned. False: the lengths of its parts are inconsistent. */
+/* Parses a PDU; `bytes` has the length that pdu_length returned. False: the lengths of the PDU's parts are
+   inconsistent. */
 bool pdu_read(uint8_t *bytes, size_t size, struct pdu *out);
 
 /* Collects the bytes of one PDU after another. */
@@ -75,7 +77,7 @@ void pdu_write_token(struct ndr_writer *w, size_t start, uint8_t auth_type, uint
 
 /* How the PDUs of a call are signed. */
 struct pdu_security {
-    struct auth_context *auth; /* NULL: they are not signed */
+    struct auth_context *auth; /* NULL: the PDUs are not signed */
     uint8_t type, level;
     uint32_t id;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The server side of a connection. A client may negotiate many presentation contexts (interfaces) and many security
-   contexts (logons); each PDU names both by the client's numbers. impacket logs on again for each interface, so both
-   are tables of 64 entries, and the oldest entry is replaced. A request that is being collected refers to its security
-   context by a serial number, because a bind in the meantime may replace that context.
+   contexts (logons); each PDU names its presentation context and its security context by numbers that the client has
+   chosen. impacket logs on again for each interface, so a connection has a table of 64 contexts of each kind. In a full
+   table, the oldest context is replaced. A request that is being collected refers to its security context by a serial
+   number, because a bind in the meantime may replace that context.
 
        bind, alter_context   results per interface, and the next token of the logon
        auth3                 the last token; no answer
