@@ -41,8 +41,9 @@ struct preset_row {
     int64_t number;
 };
 const struct preset_row *preset_rows(size_t *count);
-/* Returns the path of a row's counter for all instances, from memory_alloc. `named`: returns the path for named
-   instances of SQL Server, or NULL if the row's object is not one of SQL Server. *failed: out of memory. */
+/* Returns the path of a row's counter for all instances, from memory_alloc. If `named` is set, the path is for the
+   named instances of SQL Server, and the result is NULL if the row's object does not belong to SQL Server. *failed is
+   set to true if memory runs out. */
 char *preset_path(const struct preset_row *row, bool named, bool *failed);
 struct metric_form preset_form_of(const struct preset_row *row, const struct log_counter *counter);
 bool preset_has_collector(const char *name, size_t length);

@@ -13,8 +13,8 @@ struct push_credentials {
     char *token; /* a bearer token for OTLP, or a token of InfluxDB 2 */
     char *user, *password;
 };
-/* Reads lines "token: VALUE", or "user: NAME" and "password: VALUE". E_INVALIDARG with a message that names the line,
-   and no secret. */
+/* Reads lines "token: VALUE", or "user: NAME" and "password: VALUE". Fails with E_INVALIDARG if a line is invalid; the
+   message names the line and never shows a secret. */
 HRESULT push_credentials_parse(const char *text, size_t size, struct push_credentials *out);
 /* Reads the same lines from a file; the message names the file. */
 HRESULT push_credentials_load(const char *path, struct push_credentials *out);
@@ -44,8 +44,8 @@ struct push_figures {
 };
 
 struct push;
-/* Checks the URL (for OTLP, its path is optional) and starts the sender. Call it before other threads run. Errors have
-   a message. Credentials are copied. */
+/* Checks the URL (for OTLP, its path is optional) and starts the sender. Call it before other threads run. A failure
+   sets an error message. Credentials are copied. */
 HRESULT push_open(const struct push_settings *settings, struct push **out);
 /* Passes a request to the sender. Takes ownership of `bytes`, which is from memory_alloc, even on failure. Without a
    queue, the call can wait for the server. E_ABORT: `stopped` ended the wait. */
@@ -62,8 +62,8 @@ void push_close(struct push *p, struct push_figures *out);
 
 enum push_verdict { PUSH_ACCEPTED, PUSH_RETRY, PUSH_REFUSED };
 enum push_verdict push_status_verdict(enum push_kind kind, unsigned status);
-/* Checks and completes a URL: for OTLP, "http://host:4318" gets the path /v1/metrics. E_INVALIDARG with a message. *out
-   is from memory_alloc. */
+/* Checks and completes a URL: for OTLP, "http://host:4318" gets the path /v1/metrics. Fails with E_INVALIDARG and a
+   message if the URL is invalid. *out is from memory_alloc. */
 HRESULT push_url(enum push_kind kind, const char *url, char **out);
 /* Returns the milliseconds until the next try after `failures` failed tries. The time doubles with each failure, and
    `random` changes it by up to a fifth. */

@@ -12,9 +12,9 @@
    OpenTelemetry's data model specifies for an unknown start time. When the value has decreased, the counter was
    restarted, and the time of this point becomes the new start time.
 
-   Names have dots between the parts of OpenPLA's names ("windows.processor.user_time"). They contain neither the unit,
-   which is a separate field, nor "_total". Converters from OTLP to Prometheus add both, so the converted names are
-   those of `openpla serve`. */
+   A metric name in OTLP separates the parts of OpenPLA's name with dots ("windows.processor.user_time"). It contains
+   neither the unit, which is a separate field, nor "_total". A converter from OTLP to Prometheus adds the unit and
+   "_total", so the converted names are those of `openpla serve`. */
 #include "engine/export/formats/otlp.h"
 
 #include "engine/base/memory.h"
@@ -77,7 +77,7 @@ struct otlp {
     size_t depth;
     uint32_t points;
     int64_t first;
-    /* The family that is being written. Its metric message begins at the first point. */
+    /* The family that is being written. The metric message of a family begins when its first point is written. */
     struct metric_family family;
     size_t scope_length;
     bool in_metric;

@@ -177,8 +177,8 @@ static int64_t object_find_column(struct exporter *e, const struct log_counter *
     return column;
 }
 
-/* Returns the length of the part that an object's metric names share, such as "windows_memory". This is the metric name
-   of a counter with an empty name. 0: out of memory. */
+/* Returns the length of the part that an object's metric names share, such as "windows_memory". The shared part is
+   computed as the metric name of a counter with an empty name. 0: out of memory. */
 static size_t object_scope_length(const struct log_counter *c)
 {
     const struct metric_form form = {.unit = "", .note = ""};
@@ -217,7 +217,7 @@ static HRESULT object_take(struct exporter *e, size_t column, enum label_scheme 
         return E_OUTOFMEMORY;
     o->is_foreign = counter_path_machine_is_ours(o->machine + strspn(o->machine, "\\")) != ERROR_SUCCESS;
     if (c->wildcard && (scheme == LABELS_OWN || scheme == LABELS_PROCESS)) {
-        /* Not `c`, because adding a column can move it. */
+        /* Do not pass `c`: adding a column can move the array that contains *c. */
         const struct log_counter names = {.object = o->name, .machine = o->machine, .instance = "*", .wildcard = true};
         o->process_column = object_find_column(e, &names, "ID Process");
         o->thread_column = o->process_column == NO_COLUMN ? NO_COLUMN : object_find_column(e, &names, "ID Thread");

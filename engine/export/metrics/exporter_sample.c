@@ -135,8 +135,8 @@ static HRESULT give_sample(struct exporter *e, const struct family_walk *w, cons
     if (steady.status > PDH_CSTATUS_NEW_DATA)
         return S_OK;
     const uint64_t hash = row ? hash_text(begun->series, row->fixed) : begun->series;
-    /* Counters that differ only in their unit, such as Available Bytes and Available MBytes, are one series. With
-       formatted values they are separate series, because these values differ. */
+    /* Counters that differ only in their unit, such as Available Bytes and Available MBytes, are one series. If samples
+       have formatted values, such counters are separate series, because their formatted values differ. */
     if (w->shared && !seen_add(e, e->values ? hash_number(hash, use->column) : hash)) {
         e->duplicates++;
         return S_OK;

@@ -50,7 +50,8 @@ char *preset_path(const struct preset_row *row, bool named, bool *failed)
     return path;
 }
 
-/* True for OpenPLA's PDH, which reads Linux' numbers. Windows' PDH counts pages. */
+/* Whether PDH counts swap space in kilobytes. OpenPLA's PDH does, because it reads Linux' numbers. Windows' PDH counts
+   pages. */
 static bool counts_swap_in_kilobytes(void)
 {
 #ifdef _WIN32

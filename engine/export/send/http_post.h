@@ -20,9 +20,10 @@ struct http_target {
 };
 
 struct http_client;
-/* Opens a client; copies the strings. HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) with a message that names the missing
-   package; E_INVALIDARG with a message for a malformed URL; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if the host OS
-   cannot use `ca_file`. Several threads may call it. */
+/* Opens a client; copies the strings. Fails with HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) if the library is missing; the
+   message names the library and, in the native build, the package to install. Fails with E_INVALIDARG and a message if
+   the URL is malformed, and with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if the host OS cannot use `ca_file`. Several
+   threads may call this function. */
 HRESULT http_client_open(const struct http_target *target, struct http_client **out);
 
 struct http_answer {
@@ -31,7 +32,7 @@ struct http_answer {
     char body[HTTP_ANSWER_BYTES]; /* beginning of the body; not always text */
     size_t size;
 };
-/* Posts a body and waits up to `timeout_ms` for the response. A failure's message is the reason why there is no
+/* Posts a body and waits up to `timeout_ms` for the response. On failure, the error message says why there is no
    response. E_ABORT: http_client_stop was called. Only one thread at a time may call it. */
 HRESULT http_client_post(struct http_client *c, const char *content_type, const void *body, size_t size,
                          uint32_t timeout_ms, struct http_answer *out);

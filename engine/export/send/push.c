@@ -234,8 +234,8 @@ static void waiting_return(struct push *p, const struct push_batch *b)
     p->waiting[0] = *b;
 }
 
-/* Appends the batches in memory to the queue until one cannot be written. Called with the lock held, so that no newer
-   batch overtakes them. */
+/* Appends the batches in memory to the queue until one cannot be written. The caller holds the lock, so that no newer
+   batch gets into the queue before these batches. */
 static void waiting_queue(struct push *p)
 {
     struct push_batch b;

@@ -184,7 +184,8 @@ static HRESULT queue_learn(void *user, const struct file_entry *entry)
     }
     if (!name_is_batch(entry->name, &number))
         return S_OK;
-    if (q->count > MOST_BATCHES) /* one more is possible if the previous process exited before it dropped the oldest */
+    /* A folder can have MOST_BATCHES + 1 files: the previous process may have exited before it dropped the oldest. */
+    if (q->count > MOST_BATCHES)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot use the queue '%s': it has more than %d files",
                          q->folder, MOST_BATCHES);
     char *path = queued_path(q, number);
@@ -281,7 +282,7 @@ static HRESULT queue_load(struct push_queue *q, uint32_t kind, struct push_batch
         hr = push_batch_read(bytes, size, out);
     if (SUCCEEDED(hr) && out->kind != kind) {
         push_batch_free(out);
-        hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED); /* not corrupt: it stays for a sender of that kind */
+        hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED); /* not corrupt: a sender of its kind can use the batch */
     }
     memory_free(bytes);
     memory_free(path);

@@ -31,15 +31,15 @@ struct push_queue_state {
     uint64_t dropped_points;  /* points of requests that were dropped since the queue was opened, because it was full */
     uint64_t corrupt_batches; /* unusable files */
 };
-/* Opens the folder, creates it if it is missing, and loads the list of its files.
-   HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION) with a message: another process uses the folder. Several threads may call
+/* Opens the folder, creates it if it is missing, and loads the list of its files. Fails with
+   HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION) and a message if another process uses the folder. Several threads may call
    these functions. */
 HRESULT push_queue_open(const char *folder, uint64_t most_bytes, struct push_queue **out);
 /* Adds the batch at the end of the queue, or with `front` at its beginning. Drops the oldest batches while the queue
    has more than `most_bytes` bytes. */
 HRESULT push_queue_add(struct push_queue *q, const struct push_batch *b, bool front);
-/* Loads the oldest batch. Corrupt files are deleted and counted. Unreadable files and batches of another kind are
-   counted too, but stay in the folder. S_FALSE: the queue is empty. */
+/* Loads the oldest batch. Corrupt files are deleted and counted. Files that cannot be read, and batches whose kind is
+   not `kind`, are also counted, but stay in the folder. S_FALSE: the queue is empty. */
 HRESULT push_queue_first(struct push_queue *q, uint32_t kind, struct push_batch *out);
 /* Deletes the batch that push_queue_first returned last, if it still exists. */
 void push_queue_remove(struct push_queue *q);

@@ -173,8 +173,8 @@ HRESULT http_client_open(const struct http_target *target, struct http_client **
     return S_OK;
 }
 
-/* From now on, http_client_stop can close the request's handle. Closing it ends this thread's calls that use the
-   handle. Only one of the two threads may close the handle. False: the client was stopped. */
+/* From now on, http_client_stop can close the request's handle. When the handle is closed, this thread's calls that use
+   the handle end. Only one of the two threads may close the handle. False: the client was stopped. */
 static bool client_begin(struct http_client *c, HINTERNET request)
 {
     lock_enter(&c->lock);
