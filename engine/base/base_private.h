@@ -18,8 +18,8 @@ struct file_storing {
 
 /* Creates the temporary file and opens it as this host OS requires for the rename. */
 HRESULT file_storing_open(struct file_storing *s);
-/* Renames the temporary file, which is already written and flushed, to `path`. Closes it if the host OS requires
-   that. */
+/* Renames the temporary file, which is already written and flushed, to `path`. Closes the temporary file first if the
+   host OS requires this. */
 HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- access checks without tokens (account_access.c) ---- */
@@ -31,9 +31,9 @@ HRESULT account_allows(const struct account_sids *account, const char *descripto
 /* ---- secrets and logons ---- */
 
 const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */
-HRESULT secret_is_too_long(const char *text); /* E_INVALIDARG if it is too long, otherwise S_OK */
+HRESULT secret_is_too_long(const char *text); /* E_INVALIDARG if the string is too long, otherwise S_OK */
 /* These functions create, read and delete a key's file, which only this account can open. S_FALSE: the file does not
-   exist. They reject a link, and a file or folder of another account. */
+   exist. The functions reject links. They also reject files and folders of other accounts. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
 HRESULT secret_file_delete(const char *key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits and builds command lines by the rules of Windows' C runtime. The rules of CommandLineToArgvW are mostly the
-   same. Spaces and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
+/* Splits and builds command lines by the rules of Windows' C runtime. CommandLineToArgvW uses mostly the same rules.
+   Spaces and tabs outside quotes separate arguments. Before a quote, 2n backslashes mean n backslashes, and 2n+1
    backslashes mean n backslashes and a literal quote. Inside quotes, two quotes in a row mean a literal quote. */
 #ifndef OPENPLA_COMMAND_LINE_H
 #define OPENPLA_COMMAND_LINE_H
@@ -12,8 +12,8 @@
 struct command_line_reader {
     const char *at;
     bool quoted;
-    size_t plain, backslashes; /* numbers of backslashes from `at` on. plain: they are known to be literal; backslashes:
-                                  they are known to precede a quote */
+    size_t plain, backslashes; /* `plain`: number of literal backslashes at `at`; `backslashes`: number of backslashes
+                                  at `at` that precede a quote */
 };
 enum command_line_piece {
     COMMAND_LINE_END,
@@ -44,7 +44,7 @@ void command_line_text(struct command_line *l,
 void command_line_blank(struct command_line *l, char c); /* ends the argument */
 /* Appends a string to the current argument, and opens quotes if the string needs them and none are open. */
 void command_line_value(struct command_line *l, const char *text);
-/* Appends the next piece of another line unchanged. False: that line is at its end. */
+/* Appends the next piece of the line in `from` unchanged. False: the line in `from` has no more pieces. */
 bool command_line_copy(struct command_line *l, struct command_line_reader *from);
 /* Appends an argument, after a space unless it is the first. */
 void command_line_argument(struct command_line *l, const char *text);

@@ -47,8 +47,8 @@ HRESULT pdh_error(LONG status, const char *subject);
    thread's next call. */
 const char *error_standard_text(HRESULT hr);
 void error_clear(void);
-/* Whether a call of OpenPLA can return this result: S_OK, S_FALSE, or a failure of Windows, COM, WMI, PDH, PLA or
-   OpenPLA. Used to check results that are read from memory that other processes can write. */
+/* Whether a call of OpenPLA can return this result. Such results are S_OK, S_FALSE, and failures of Windows, COM, WMI,
+   PDH, PLA or OpenPLA. Used to check results that are read from memory that other processes can write. */
 bool error_is_result(HRESULT hr);
 
 /* ---- messages of system codes ----

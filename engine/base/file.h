@@ -16,8 +16,8 @@ enum protection {
 #include "engine/base/protection.def"
 #undef PROTECTION
 };
-/* Returns the descriptor as SDDL, with this process's account as the creator, from memory_alloc. NULL: out of memory,
-   or PROTECTION_NONE. */
+/* Returns the descriptor as SDDL, with this process's account as the creator, from memory_alloc. Returns NULL for
+   PROTECTION_NONE, and also if memory runs out. */
 char *protection_sddl(enum protection what);
 
 /* Creates the data folder or a folder below it, with every missing parent. The last folder gets the protection `what`,
@@ -52,7 +52,7 @@ struct file; /* an open file */
 
 enum file_mode {
     FILE_READ,       /* the file must exist */
-    FILE_CREATE_NEW, /* the file must not exist, otherwise HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) */
+    FILE_CREATE_NEW, /* fails with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if the file exists */
     FILE_REPLACE,    /* created or truncated */
     FILE_APPEND, /* created if missing; file_write writes to the end, but file_write_at can overwrite existing bytes */
 };
@@ -67,7 +67,8 @@ HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_m
 /* Creates a file that only this process can open, in the host OS's folder for temporary files. It is deleted when it is
    closed. */
 HRESULT file_open_scratch(struct file **out);
-/* Writes everything or fails; earlier contents stay intact. ERROR_DISK_FULL if only a part could be written. */
+/* Writes everything or fails; earlier contents stay intact. Fails with ERROR_DISK_FULL if only a part could be
+   written. */
 HRESULT file_write(struct file *f, const void *data, size_t size);
 HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size);
 /* Reads up to `size` bytes at the offset; *got is less than `size` only at the end of the file. */

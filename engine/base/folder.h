@@ -8,8 +8,8 @@
 #include "engine/base/file.h"
 
 /* ---- open folders ----
-   Deletions use open folders. An operation on a name acts in the folder that was opened, even if the folder's path now
-   leads elsewhere, and follows no links. Failures are HRESULT_FROM_WIN32 codes, with an error text that names the
+   Deletions use open folders. An operation on a name follows no links. It acts in the folder that was opened, even if
+   the folder's path now leads elsewhere. Failures are HRESULT_FROM_WIN32 codes, with an error text that names the
    path. */
 
 struct held_folder;
@@ -38,7 +38,8 @@ struct held_entry {
    deleted during the call may be skipped. `each` must not change the folder. */
 HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, const struct held_entry *entry),
                          void *user);
-/* Opens a file in the folder; only FILE_READ and FILE_CREATE_NEW. A link or a device fails with ERROR_BAD_PATHNAME. */
+/* Opens a file in the folder; `mode` must be FILE_READ or FILE_CREATE_NEW. A link or a device fails with
+   ERROR_BAD_PATHNAME. */
 HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode mode, struct file **out);
 /* Renames within the folder as file_rename_new does: nothing is replaced. */
 HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const char *to);
@@ -56,7 +57,8 @@ struct folder_watch;
    HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) or HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND). Changes are detected from this
    call on, even before the first wait. */
 HRESULT folder_watch_open(const char *path, struct folder_watch **out);
-/* Watches one more folder; call it before the first wait. E_INVALIDARG: FOLDERS_WATCHED folders are already watched. */
+/* Watches one more folder; call it before the first wait. Fails with E_INVALIDARG if FOLDERS_WATCHED folders are
+   already watched. */
 #define FOLDERS_WATCHED 8
 HRESULT folder_watch_add(struct folder_watch *w, const char *path);
 /* Called by one thread at a time. S_OK: something has changed, or folder_watch_wake was called; S_FALSE: nothing

@@ -88,30 +88,30 @@ GUARDED_READ(guard_read_32, uint32_t)
 GUARDED_READ(guard_read_64, uint64_t)
 #endif
 
-/* Called if one of the program's exception handlers ends a call during such a read. The code that reads defines this
-   function (event_write.c). */
+/* Called if one of the program's exception handlers ends a call during such a read. The source file that makes such
+   reads (event_write.c) defines this function. */
 void guard_left(void *context);
 
 /* ---- mapped files ----
    Mapped files that another program may shorten. The host OS terminates a program that accesses a mapped page after the
    end of the file. A script that cleans up /dev/shm, or a user who frees space on a full disk, would therefore
    terminate every program that takes part in tracing. To prevent this, the fault handler extends the file to its
-   previous size. The page then reads as zeros, and the program continues at the same instruction. Code that checks the
-   contents detects that they were lost.
+   previous size. The page then reads as zeros, and the program continues at the same instruction. OpenPLA's code checks
+   the contents of such files, and so detects that data was lost.
 
-   The list is read in fault handlers, at any instruction of any thread. Its entries are therefore reused but never
-   freed, and reading it takes no lock. */
+   Fault handlers read the list of mapped files at any instruction of any thread. Therefore the entries of the list are
+   reused but never freed, and a reader of the list takes no lock. */
 
 struct mapped_file {
     _Atomic uintptr_t from;  /* 0: not in use */
-    _Atomic uintptr_t size;  /* bytes, of the mapping and of the file */
+    _Atomic uintptr_t size;  /* size in bytes of the mapping and of the file */
     _Atomic intptr_t file;   /* the host OS's handle, open for writing */
     _Atomic uint32_t futile; /* successive faults at which the file already had its full size */
     struct mapped_file *next;
 };
 
 /* From now on, protects the program from faults in the mapping of `size` bytes at `from` if `file` is truncated.
-   Mapping and file must stay valid until mapped_file_remove. E_OUTOFMEMORY, or the system's error. */
+   Mapping and file must stay valid until mapped_file_remove. Fails with E_OUTOFMEMORY, or with the system's error. */
 HRESULT mapped_file_add(void *from, size_t size, intptr_t file, struct mapped_file **out);
 void mapped_file_remove(struct mapped_file *m); /* NULL is allowed */
 /* Returns the mapping that contains the address, for fault handlers; NULL: no known mapping contains it. */

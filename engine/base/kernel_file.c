@@ -101,7 +101,7 @@ bool kernel_load_parse(const char *text, size_t size, struct kernel_load *out)
 
 /* ---- /proc/<id>: stat ("id (name) state parent ..."), status and io ("Name: value") ---- */
 
-/* Numbers of proc(5)'s field list, which counts the id as 1. */
+/* The fields' numbers in proc(5). Number 1 is the id. */
 enum {
     FIELD_STATE = 3,
     FIELD_PARENT = 4,

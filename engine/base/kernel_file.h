@@ -22,8 +22,9 @@ HRESULT kernel_file_read(struct kernel_file *f, const char **text, size_t *size)
    without long lists. A read that does not fill the buffer has returned the whole file, so no second read is needed. */
 HRESULT kernel_file_read_piece(struct kernel_file *f, const char **text, size_t *size);
 void kernel_file_close(struct kernel_file *f); /* NULL is allowed */
-/* Opens a file, reads it and closes it. *text is NUL-terminated, from memory_alloc. *size is its length including
-   embedded NULs; `size` may be NULL. On failure, *text is NULL and *size is 0. */
+/* Opens a file, reads it and closes it. The contents are stored in *text, which is from memory_alloc and ends with a
+   NUL. The length of the contents, including embedded NULs, is stored in *size; `size` may be NULL. On failure, *text
+   is NULL and *size is 0. */
 HRESULT kernel_file_text(const char *path, char **text, size_t *size);
 /* Returns the number of files that one part of the program can keep open without leaving too few for the others; at
    least 64. */
@@ -91,14 +92,14 @@ static inline bool kernel_starts(const char *p, const char *end, const char *wor
 /* ---- control files (tracefs) and streams of raw pages ----
    Paths are in Unix form. Real Windows has none of these files. */
 
-/* Writes the text in one call. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the file does not exist,
-   HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if this user may not write it, another failure if the kernel rejects the
-   text. */
+/* Writes the text in one call. Fails with HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the file does not exist, and with
+   HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if this user may not write the file. Fails with another error if the kernel
+   rejects the text. */
 HRESULT kernel_control_write(const char *path, const char *text);
-/* Creates a folder. HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if it exists. */
+/* Creates a folder. Fails with HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if the folder exists. */
 HRESULT kernel_control_folder(const char *path);
-/* Removes a folder that the kernel removes with all its contents, such as an instance of tracefs. S_OK if it does not
-   exist. HRESULT_FROM_WIN32(ERROR_BUSY): a process has a file in the folder open. */
+/* Removes a folder that the kernel removes with all its contents, such as an instance of tracefs. Returns S_OK if the
+   folder does not exist. Fails with HRESULT_FROM_WIN32(ERROR_BUSY) if a process has a file in the folder open. */
 HRESULT kernel_control_remove(const char *path);
 
 /* Returns the name of the kernel's trace clock that has the same zero as clock_ticks. 100 ns of this clock are one tick
@@ -107,8 +108,9 @@ const char *kernel_trace_clock(void);
 
 struct kernel_stream;
 HRESULT kernel_stream_open(const char *path, struct kernel_stream **out);
-/* Reads the next `bytes` bytes; the kernel returns either all of them or none. S_FALSE: none is ready. Under Wine the
-   call waits for them instead, so a caller that must not wait first queries the number of available bytes. */
+/* Reads the next `bytes` bytes; the kernel returns either all of these bytes or none. S_FALSE: no bytes are ready.
+   Under Wine the call waits until the bytes are ready. Therefore, before such a call, a caller that must not wait
+   queries the number of available bytes. */
 HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes);
 void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
 
@@ -156,13 +158,13 @@ struct process_status {
     int64_t virtual_peak, resident_peak, resident_private, swapped; /* bytes */
     int64_t switches; /* the first thread's context switches, voluntary or not */
 };
-/* Parses status. */
+/* Parses the file `status`. */
 void process_status_parse(const char *text, size_t size, struct process_status *out);
 
 struct process_io {
     int64_t reads, writes, read_bytes, written_bytes;
 };
-/* Parses io, which counts all calls that read or write, not only those on files. */
+/* Parses the file `io`. This file counts all calls that read or write, not only calls on files. */
 void process_io_parse(const char *text, size_t size, struct process_io *out);
 
 #endif

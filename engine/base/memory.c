@@ -44,10 +44,10 @@ static void pool_free(void *p)
 #define PIECE_SIZE  32768
 
 struct block {
-    struct piece *piece; /* NULL: from the system's heap */
+    struct piece *piece; /* NULL: the block comes from the system's heap */
     union {
         struct block *next_unused; /* the next unused block of the piece */
-        size_t size;               /* the caller's bytes; the block comes from the system's heap */
+        size_t size;               /* for a block from the system's heap: the size that the caller requested */
     };
 };
 #define HEADER      STEP
@@ -58,7 +58,7 @@ struct piece {
     struct class *class;
     struct piece *next, *previous; /* pieces of the class that have an unused block */
     struct block *unused;          /* blocks that were used before and are free */
-    size_t used, cut, count;       /* numbers of blocks: in use; ever used; that fit into the piece */
+    size_t used, cut, count;       /* numbers of blocks: in use now; ever used; in a full piece */
 };
 #define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
 

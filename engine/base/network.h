@@ -10,7 +10,7 @@
 struct network_adapter {
     char *name;                  /* the host OS's identifier: a GUID in braces, or the name of the interface */
     char *description, *caption; /* description: the device. caption: the name that users give it */
-    const char *type;            /* "ethernet", "loopback" ...; a number if no name is known */
+    const char *type;            /* a name such as "ethernet"; for a type without a name, its number */
     char type_number[12];
     const char *status;         /* "up", "down" ... */
     char *physical_address;     /* 00-11-22-33-44-55 */
@@ -31,7 +31,8 @@ void network_adapter_free(struct network_adapter *a);        /* frees what the s
 bool network_adapter_whole(const struct network_adapter *a); /* false: out of memory while copying one of its strings */
 void network_line(struct text_buffer *list, const char *text);
 char *network_physical_address(const uint8_t *bytes, size_t count);
-/* Sets the adapter's type from IANA's ifType: "ethernet" for 6, and so on; the number if the type has no name. */
+/* Sets the adapter's type from IANA's ifType: for example, 6 becomes "ethernet". A type without a name becomes its
+   number as a string. */
 void network_set_type(struct network_adapter *a, uint32_t type);
 
 /* ---- IP addresses as numbers ---- */
@@ -61,15 +62,17 @@ HRESULT ip_addresses_own(struct ip_addresses *list);
 #define SOCKET_ADDRESS_BYTES 64 /* bytes of an address as text, including the NUL */
 
 /* Splits "name", "name:port", "address" or "[address]:port"; a text with several colons and no brackets is an address
-   without a port. *port NULL: the text has no port. Both strings are from memory_alloc, and NULL on failure.
-   E_OUTOFMEMORY; E_INVALIDARG with a message that names the text if the port is not a number from 1 to 65535. */
+   without a port. If the text has no port, *port is NULL. Both strings are from memory_alloc, and NULL on failure.
+   Fails with E_OUTOFMEMORY, or with E_INVALIDARG if the port is not a number from 1 to 65535; the message then names
+   `text` and the port. */
 HRESULT host_split(const char *text, char **host, char **port);
 
 struct socket_end;
 /* Listens at the port on all addresses of this computer. Fails with the system's error and a text that names the
    port. */
 HRESULT socket_listen(uint16_t port, struct socket_end **out);
-/* Listens at the port on one address of this computer, given as text. E_INVALIDARG: the text is not an address. */
+/* Listens at the port on one address of this computer, given as text. Fails with E_INVALIDARG if the text is not an
+   address. */
 HRESULT socket_listen_at(const char *address, uint16_t port, struct socket_end **out);
 /* Returns the socket's own address and port; "" and 0 if they are unknown. */
 void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES], uint16_t *port);
@@ -77,8 +80,9 @@ void socket_own_address(struct socket_end *s, char address[SOCKET_ADDRESS_BYTES]
    "::ffff:". Fails with the system's error, for example if no more files may be open. */
 HRESULT socket_accept(struct socket_end *listener, struct socket_end **out, char address[SOCKET_ADDRESS_BYTES]);
 /* Connects to the host; `port` is in digits. Tries the host's addresses one after the other, each for up to
-   `timeout_ms`. Fails with the last address's error: HRESULT_FROM_WIN32(ERROR_TIMEOUT), or the system's error with a
-   text that names host and port. */
+   `timeout_ms`. Fails with HRESULT_FROM_WIN32(ERROR_BAD_NETPATH) if no computer has this name. Otherwise fails with the
+   error of the last address: HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the address did not answer in time, or the system's
+   error with a message that names host and port. */
 HRESULT socket_connect(const char *host, const char *port, uint32_t timeout_ms, struct socket_end **out);
 /* From now on, each single wait for bytes, or for space to send bytes, fails after this time. 0: no limit. */
 void socket_set_timeouts(struct socket_end *s, uint32_t receive_ms, uint32_t send_ms);

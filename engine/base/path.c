@@ -97,8 +97,8 @@ bool path_is_device_name(const char *name)
     return is_device(name, strlen(name));
 }
 
-/* Checks the limit of Windows' file systems, 255 UTF-16 units. Names within Linux' limit of 255 bytes never exceed
-   it. */
+/* Checks the limit of Windows' file systems, 255 UTF-16 units. A name of at most 255 bytes, which is Linux' limit,
+   never exceeds this limit. */
 static bool is_too_long(const char *name, size_t length)
 {
     size_t units = 0;

@@ -24,17 +24,17 @@ struct program {
     /* Windows only: inheritable handles, which have the same values in the new process. */
     void *const *handles;
     size_t handle_count;
-    /* Under Wine: if this process is killed while it creates the new one, the new process is terminated too. Without
-       this option, it would stay suspended forever. The new process is in a job object, but its child processes are
-       not. */
+    /* Under Wine: if this process is killed while it creates the new process, the new process is terminated too.
+       Without this option, the new process would stay suspended forever. The new process is in a job object, but its
+       child processes are not. */
     bool is_whole_or_none;
 };
 struct process;
 /* Starts the program without a shell, detached: it has no window and no inherited standard streams, and it is not
-   terminated together with this process. E_INVALIDARG: invalid security descriptor; PLA_E_CREDENTIALS_REQUIRED: another
-   account is requested without a token. The native build has no tokens, and ignores `security`. Under Wine the program
-   can also be a Linux program. Wine does not report the end of a Linux program: process_id returns 0, and process_wait
-   returns S_OK with the exit code 0 at once. */
+   terminated together with this process. Fails with E_INVALIDARG if the security descriptor is invalid, and with
+   PLA_E_CREDENTIALS_REQUIRED if another account is requested without a token. The native build has no tokens, and
+   ignores `security`. Under Wine the program can also be a Linux program. Wine does not report the end of a Linux
+   program: process_id returns 0, and process_wait returns S_OK with the exit code 0 at once. */
 HRESULT process_start(const struct program *program, struct process **out);
 uint32_t process_id(const struct process *p);
 /* Waits for the process to exit. S_OK: it has exited, and *exit_code is set (`exit_code` may be NULL); S_FALSE: it is
@@ -42,7 +42,7 @@ uint32_t process_id(const struct process *p);
 HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code);
 void process_close(struct process *p); /* does not end the process */
 /* Opens the process `id` that started at `start_time`, to wait for it. In the native build the exit code is 0 unless
-   this process started that process. S_FALSE, and NULL: it has exited. */
+   this process started that process. S_FALSE: the process has exited, and *out is NULL. */
 HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out);
 uint32_t process_own_id(void);
 /* Returns the SID of this process's account, for use in SDDL; "" in the native build. From memory_alloc; NULL:
@@ -51,11 +51,11 @@ char *process_own_sid(void);
 /* Returns the start time of a process in the system's units (FILETIME UTC, or any value that is unique per start); 0 if
    the process does not exist. The id and the start time together identify a process permanently. */
 uint64_t process_start_time(uint32_t id);
-/* Whether the process `id` that started at `start_time` is running. If this process may not open it, the system's
-   public list decides. False for a start time of 0. */
+/* Whether the process `id` that started at `start_time` is running. If this process may not open that process, the
+   function searches the system's public list of processes. False for a start time of 0. */
 bool process_alive(uint32_t id, uint64_t start_time);
-/* Returns the path of the program that the process `id` with this start time runs, from memory_alloc. S_FALSE, and
-   NULL: it has exited. */
+/* Returns the path of the program that the process `id` with this start time runs, from memory_alloc. S_FALSE: the
+   process has exited, and *path is NULL. */
 HRESULT process_program(uint32_t id, uint64_t start_time, char **path);
 /* Terminates the process `id` that started at `start_time` immediately. S_FALSE: it has exited. */
 HRESULT process_terminate(uint32_t id, uint64_t start_time);
@@ -80,7 +80,8 @@ struct shared {
     /* SDDL with a DACL: the access rights of a newly created object; an existing object keeps its rights. NULL:
        PROTECTION_OBJECT. No effect in the native build, where only the current account has access. */
     const char *security;
-    /* With `create`: the object must be new. If it exists, the result is HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
+    /* With `create`: the object must be new. If the object exists, the result is
+       HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS). */
     bool fresh;
     /* The account that must own an existing object, in section_owner's form; an object of another account is rejected
        with E_ACCESSDENIED. NULL: any account (native build: always the current account). */
@@ -92,10 +93,10 @@ struct shared {
 };
 struct section;
 /* Opens the named memory of `size` bytes; new memory is zero. The section exists as long as a process has it open.
-   E_INVALIDARG: an invalid security descriptor, or an existing lasting section with fewer bytes. If there is not enough
-   space for a new lasting section, creating it fails. A caller that sets `create` without `fresh` for a lasting section
-   must hold a mutex. If another program shortens the file of a section, the next access restores its size; the lost
-   part is zero. */
+   Fails with E_INVALIDARG if the security descriptor is invalid, or if an existing lasting section has fewer bytes. If
+   there is not enough space for a new lasting section, creating it fails. A caller that sets `create` without `fresh`
+   for a lasting section must hold a mutex. If another program shortens the file of a section, the next access restores
+   its size; the lost part is zero. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
 /* Returns the account that owns the section, from memory_alloc: the string of a SID; in the native build a number.
@@ -110,7 +111,8 @@ HRESULT section_delete(const char *name);
 HRESULT section_is_named(struct section *s, const char *name);
 
 /* Returns the path of the folder that contains all lasting sections (native build: all named objects), from
-   memory_alloc. Creates the folder if it is missing. S_FALSE and NULL: this host OS has no such folder (Windows). */
+   memory_alloc. Creates the folder if it is missing. S_FALSE: this host OS (Windows) has no such folder, and *out is
+   NULL. */
 HRESULT section_folder(char **out);
 /* Under Wine: if other Wine prefixes were deleted, deletes the folders that contain their lasting sections. Such a
    folder would otherwise occupy memory until the host OS restarts. No effect in the native build and on Windows. */
@@ -123,8 +125,8 @@ HRESULT signal_set(struct signal *e);
 HRESULT signal_wait(struct signal *e, uint32_t timeout_ms);
 /* S_OK: the signal was set; S_FALSE: timeout; E_ABORT: the process ended first. */
 HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms);
-/* Waits for the signal or for one of up to SIGNAL_PROCESSES processes. E_ABORT has no text, and *ended is the index of
-   the process that has ended. */
+/* Waits for the signal or for one of up to SIGNAL_PROCESSES processes. E_ABORT: a process has exited, and *ended is its
+   index; no error text is set. */
 HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,
                                  size_t *ended);
 #define SIGNAL_PROCESSES 64
@@ -146,10 +148,10 @@ void mutex_close(struct mutex *m);   /* NULL is allowed */
 struct windows_thread {
     uint32_t process, id;
 };
-/* Lists the threads that run now. *out from memory_alloc. */
+/* Lists the threads that run now. *out is from memory_alloc. */
 HRESULT windows_threads(struct windows_thread **out, size_t *count);
-/* Returns a number that differs from the previous call's if processes or threads have started or ended since then,
-   unless as many started as ended. Costs microseconds. */
+/* Returns a number that changes when processes or threads start or end. The number does not change if as many have
+   started as have ended. A call takes microseconds. */
 uint32_t windows_threads_mark(void);
 /* Makes Wine's server reveal the thread's Linux id: sets the thread's affinity to the processors that it already has,
    so that the server calls sched_setaffinity with that id. The server's call takes place between *from and *to, which

@@ -14,7 +14,8 @@ enum quota {
 #undef QUOTA
     QUOTAS
 };
-/* FIXED numbers as constants, for example for array sizes. */
+/* The table's numbers as constants, for example for array sizes. Use only the constants of FIXED quotas, because the
+   other quotas can be changed. */
 enum quota_number {
 #define QUOTA(name, number, change, error, of, why) QUOTA_NUMBER_##name = number,
 #include "engine/base/quotas.def"
@@ -24,18 +25,19 @@ enum quota_number {
 /* The environment variable that changes quotas, such as "sets=20;bytes=1000000". It must be set in the process that
    enforces the quotas. It is read once, at the first query, or by quotas_read. */
 #define QUOTAS_VARIABLE "OPENPLA_QUOTAS"
-/* Reads the variable again. E_INVALIDARG: the error text names the part that is not a settable quota with a number from
-   1 to 2^32-1, and all quotas keep the table's numbers. */
+/* Reads the variable again. Each part must set a settable quota to a number from 1 to 2^32-1. Fails with E_INVALIDARG
+   if a part does not; the error text names this part, and all quotas keep the table's numbers. */
 HRESULT quotas_read(void);
 
 uint32_t quota_limit(enum quota which);
-/* Sets and returns the error of a request that exceeds the quota. The text contains `whose` (may be ""), what is
-   limited, the number and the quota. */
+/* Sets and returns the error of a request that exceeds the quota. The error text contains `whose` (may be ""), the
+   limit, what it limits (for example, objects), and the quota's name. */
 HRESULT quota_exceeded(enum quota which, const char *whose);
 
 /* ---- shares of memory ----
-   The quota "memory" limits how much memory a client's objects use. A server has a share for each client. Memory that
-   it allocates or changes while it serves a client counts toward the client's share until it is freed. */
+   The quota "memory" limits how much memory a client's objects use. A server has a share for each client. When the
+   server allocates or changes memory while it serves a client, this memory counts toward the client's share until the
+   memory is freed. */
 
 struct memory_share;
 /* Creates a share with one reference; NULL: out of memory. A share whose client is gone stays as long as memory counts
@@ -49,7 +51,8 @@ void memory_share_release(struct memory_share *s);
 void memory_share_serve(struct memory_share *s);
 struct memory_share *memory_share_served(void);
 
-/* Checks whether the share may grow by this many bytes. HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if not. */
+/* Checks whether the share may grow by this many bytes. Fails with HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if
+   not. */
 HRESULT memory_share_room(const struct memory_share *s, size_t bytes);
 /* Adds `bytes` (subtracts them if negative), regardless of the limit. */
 void memory_share_count(struct memory_share *s, int64_t bytes);

@@ -21,7 +21,7 @@ enum {
 };
 
 struct registry_key;
-/* Opens a key. S_FALSE with *out NULL: the key does not exist. */
+/* Opens a key. S_FALSE: the key does not exist, and *out is NULL. */
 HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
 /* Opens the key for changes and creates it and its parents if they do not exist. *made is true if this call has created
    the key, even if the call then fails. */
@@ -37,8 +37,8 @@ struct registry_value {
     size_t size; /* bytes */
     uint8_t *data;
 };
-/* Reads a value. S_FALSE: the value does not exist. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): it has more than
-   REGISTRY_MOST_BYTES. *out is empty unless S_OK. */
+/* Reads a value. S_FALSE: the value does not exist. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the value has
+   more than REGISTRY_MOST_BYTES. Unless the result is S_OK, *out is empty. */
 HRESULT registry_read(struct registry_key *key, const char *name, struct registry_value *out);
 void registry_value_free(struct registry_value *v);
 HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size);
@@ -46,11 +46,11 @@ HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE:
 
 /* ---- reading values as a type ---- */
 
-/* S_FALSE: the value does not exist, and *out is 0. HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with a text that names the
-   value: it is not a number. */
+/* S_FALSE: the value does not exist, and *out is 0. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the value is
+   not a number; the error text names the value. */
 HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_t *out);
-/* S_FALSE: the value does not exist or is empty, and *out is NULL. HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with a text
-   that names the value: it is not a string. Variables are not expanded. From memory_alloc. */
+/* S_FALSE: the value does not exist or is empty, and *out is NULL. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if
+   the value is not a string; the error text names the value. Variables are not expanded. From memory_alloc. */
 HRESULT registry_read_text(struct registry_key *key, const char *name, char **out);
 HRESULT registry_write_number(struct registry_key *key, const char *name, uint32_t type, uint64_t number);
 HRESULT registry_write_text(struct registry_key *key, const char *name, const char *text);
@@ -72,9 +72,9 @@ struct registry_place {
     enum registry_hive hive;
     bool of_32_bits; /* the view of 32-bit programs */
 };
-/* Opens a key for reading, as registry_open; `path` may be "". A computer that cannot be reached causes a failure, on
-   some systems only after a long time; HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if this host OS cannot access other
-   computers. */
+/* Opens a key for reading, as registry_open; `path` may be "". Fails if the other computer cannot be reached; on some
+   systems this takes a long time. Fails with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if this host OS cannot access
+   other computers. */
 HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);
 /* Returns the key's path with its hive, and with the computer if it is another one. */
 const char *registry_key_path(const struct registry_key *key);

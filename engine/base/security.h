@@ -22,7 +22,8 @@ struct caller {
     uint32_t process; /* id of another process; 0: it is on another machine, or unknown */
     /* Opens the token of the account for which the running call acts; NULL: the process's token. Windows only. */
     HRESULT (*token)(void **out);
-    const struct account_sids *account; /* replaces the token; NULL: the token's account (native build: unknown) */
+    /* The account to use instead of the token. NULL: use the token; in the native build, the account is unknown. */
+    const struct account_sids *account;
 };
 /* The caller of work that this process does for itself. */
 extern const struct caller caller_self;
@@ -30,8 +31,8 @@ extern const struct caller caller_self;
 /* Returns DOMAIN\user, or the SID's string if the account has no name, or "" if it is unknown. From memory_alloc; NULL:
    out of memory. Can be used only while the caller's call runs. */
 char *caller_account(const struct caller *caller);
-/* Returns the SID's string; "" if it is unknown, and in the native build for this process itself. From memory_alloc;
-   NULL: out of memory. Can be used only while the caller's call runs. */
+/* Returns the SID's string, or "" if the SID is unknown. In the native build, the SID of this process itself is
+   unknown. From memory_alloc; NULL: out of memory. Can be used only while the caller's call runs. */
 char *caller_sid(const struct caller *caller);
 
 /* ---- access checks ---- */
@@ -50,10 +51,11 @@ static inline uint32_t access_map(uint32_t rights, const struct access_rights *k
 
 /* The caller of one call: opened for each call, never kept. */
 struct access_subject;
-/* Opens the caller for access checks. E_ACCESSDENIED, with a text: the caller's account cannot be determined. */
+/* Opens the caller for access checks. Fails with E_ACCESSDENIED and an error text if the caller's account cannot be
+   determined. */
 HRESULT access_open(const struct caller *caller, struct access_subject **out);
 void access_close(struct access_subject *subject); /* NULL is allowed */
-/* Whether the descriptor, in SDDL, grants all of these rights. This process itself always has them. Otherwise the
+/* Whether the descriptor, in SDDL, grants all of these rights. This process itself always has all rights. Otherwise the
    entries that apply to the caller are evaluated in order, and the owner has its implicit rights. A descriptor grants
    nothing if it is malformed, or if it denies something to an account that this computer does not know. */
 HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
@@ -80,7 +82,7 @@ bool sid_equal(const struct sid *a, const struct sid *b);
 
 struct sddl_entry {
     bool denies;
-    bool blind; /* applies to an object type or under a condition, which is not evaluated here */
+    bool blind; /* the entry applies only to one object type, or only under a condition; neither is evaluated here */
     uint32_t rights;
     struct sid account;
 };
@@ -91,8 +93,9 @@ struct sddl {
     size_t count, capacity;
     struct sddl_entry *entries;
 };
-/* Parses SDDL. E_INVALIDARG, and *why is the reason (static): malformed text, no DACL or a DACL that restricts nobody
-   (NO_ACCESS_CONTROL), unknown rights, flags or accounts. Call sddl_free even on failure. */
+/* Parses SDDL. Fails with E_INVALIDARG if the text is malformed, has no DACL, or has a DACL that restricts nobody
+   (NO_ACCESS_CONTROL). Also fails with E_INVALIDARG if a right, a flag or an account is unknown. In these cases *why is
+   the reason, a static text. Call sddl_free even on failure. */
 HRESULT sddl_read(const char *text, struct sddl *out, const char **why);
 void sddl_free(struct sddl *descriptor);
 
@@ -105,12 +108,12 @@ void sddl_free(struct sddl *descriptor);
 enum {
     SECRET_MOST = 30000 /* UTF-16 units: the LSA's maximum for one secret */
 };
-/* Stores the string under a new key. E_INVALIDARG if it is longer than SECRET_MOST; error texts contain neither the key
-   nor the string. */
+/* Stores the string under a new key. Fails with E_INVALIDARG if the string is longer than SECRET_MOST; error texts
+   contain neither the key nor the string. */
 HRESULT secret_store(const char *key, const char *text);
-/* Loads a secret; free *text with memory_free_secret. S_FALSE, and NULL: the secret does not exist, or `key` is
-   malformed. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the secret is corrupt, or was encrypted by another account,
-   computer or prefix. */
+/* Loads a secret; free *text with memory_free_secret. S_FALSE: the secret does not exist, or `key` is malformed; *text
+   is NULL. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the secret is corrupt, or if another account, computer
+   or prefix encrypted the secret. */
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
 bool secret_key_is_one(const char *key); /* whether the string has the form of a key */
@@ -121,18 +124,18 @@ bool secret_key_is_one(const char *key); /* whether the string has the form of a
    memory). *masked consists of a random key and the string combined with that key, as hexadecimal digits. A search of
    the memory does not find the string, but a reader who knows the form can recover it. From memory_alloc. */
 HRESULT secret_mask(const char *text, char **masked);
-/* Reverses secret_mask; free *text with memory_free_secret. E_INVALIDARG: the string does not have secret_mask's form,
-   or is not UTF-8. */
+/* Reverses secret_mask; free *text with memory_free_secret. Fails with E_INVALIDARG if the string does not have
+   secret_mask's form, or is not UTF-8. */
 HRESULT secret_unmask(const char *masked, char **text);
 
 /* Functions that return an account's token. Tests replace them. */
 struct logon {
     /* Logs the account on. `account`: domain\user, user@domain, or the name of a service account, whose password is "".
-       The token is suitable for process_start. HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar error, whose text
-       names the account. */
+       The token is suitable for process_start. If the logon is refused, the function fails with
+       HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar error; the error text names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
-    /* Returns the caller's token. Can be used only while the caller's call runs. PLA_E_CREDENTIALS_REQUIRED if the
-       client allows its account to be identified but not impersonated. */
+    /* Returns the caller's token. Can be used only while the caller's call runs. Fails with PLA_E_CREDENTIALS_REQUIRED
+       if the client allows its account to be identified but not impersonated. */
     HRESULT (*of_caller)(const struct caller *caller, void **token);
     void (*close)(void *token);
     /* Returns the string of the token's SID, from memory_alloc. */

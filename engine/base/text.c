@@ -69,7 +69,8 @@ void text_buffer_add(struct text_buffer *b, const char *text)
 
 void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes)
 {
-    const bool fits = !b->failed && bytes < b->capacity - b->length; /* with space for the NUL; nearly always true */
+    /* Nearly always there is space for the text and a NUL. */
+    const bool fits = !b->failed && bytes < b->capacity - b->length;
     if (!fits && !text_buffer_reserve(b, bytes))
         return;
     if (bytes)

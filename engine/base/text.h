@@ -17,11 +17,12 @@ void text_fit(char *out, size_t size, const char *text);
 char *text_copy_n(const char *text, size_t bytes);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Converts UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL is
-   E_INVALIDARG, or becomes U+FFFD with `replace`. *out from memory_alloc, NUL-terminated. */
+/* Converts UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). If `replace` is set, a lone surrogate
+   or an embedded NUL becomes U+FFFD; otherwise the function fails with E_INVALIDARG. *out is from memory_alloc and ends
+   with a NUL. */
 HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
 /* Converts UTF-8 (valid, from the engine) to UTF-16 with a NUL at the end; *units (may be NULL) is the length without
-   it. Malformed UTF-8 becomes U+FFFD. *out from memory_alloc. */
+   it. Malformed UTF-8 becomes U+FFFD. *out is from memory_alloc. */
 HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
 /* Returns the number of UTF-16 units of the text without the NUL. Windows' length limits are in these units. */
 size_t text_utf16_length(const char *text);
@@ -30,8 +31,8 @@ bool text_is_utf8(const char *text, size_t bytes);
    with such a character can look like another name. */
 bool text_has_bidi_control(const char *text);
 
-/* Compares without case as Windows compares names: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek
-   and Cyrillic. <0, 0, >0. */
+/* Compares without case as Windows compares names. Ignores the case of ASCII letters, and of the simple case pairs of
+   Latin-1, Latin Extended-A, Greek and Cyrillic. Returns a number below 0, 0, or a number above 0. */
 int text_compare_nocase(const char *a, const char *b);
 bool text_equal_nocase(const char *a, const char *b);
 uint64_t text_hash_nocase(const char *text); /* strings that differ only in case have the same hash */
@@ -44,7 +45,8 @@ bool text_matches(const char *pattern, const char *text);
    number that does not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
-bool text_to_integer(const char *text, int64_t *out); /* also up to 2^64-1; a number from 2^63 on keeps its bits */
+/* Like text_to_i64, but also accepts numbers from 2^63 to 2^64-1. *out then has the same 64 bits. */
+bool text_to_integer(const char *text, int64_t *out);
 /* text_to_guid reads a GUID with or without braces, in any case. text_from_guid writes it with braces, in upper case
    (39 bytes with the NUL). */
 bool text_to_guid(const char *text, GUID *out);
@@ -118,12 +120,12 @@ size_t unicode_put(uint32_t c, char out[4]);
 /* ---- the ANSI code page, for files and callers that use it ---- */
 
 /* Converts the text to the host OS's ANSI code page: the system's on Windows and Wine, windows-1252 in the native
-   build. A character that the code page lacks becomes '?', one per UTF-16 unit, never a similar character, so that
-   different names stay different. *out from memory_alloc, NUL-terminated; *size (may be NULL) is the length without the
-   NUL. Fails only with E_OUTOFMEMORY. */
+   build. A character that the code page lacks becomes one '?' per UTF-16 unit. It is never replaced with a similar
+   character, so that different names stay different. *out is from memory_alloc and ends with a NUL. *size is the length
+   without the NUL; `size` may be NULL. Fails only with E_OUTOFMEMORY. */
 HRESULT text_to_ansi(const char *text, char **out, size_t *size);
-/* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. A NUL or a byte without a character is
-   E_INVALIDARG, or becomes U+FFFD with `replace`. E_OUTOFMEMORY. */
+/* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. If `replace` is set, a NUL or a byte without
+   a character becomes U+FFFD; otherwise the function fails with E_INVALIDARG. Can also fail with E_OUTOFMEMORY. */
 HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
 
 /* ---- search ---- */
@@ -146,7 +148,8 @@ static inline const char *text_find(const char *p, const char *end, char c)
 
 /* ---- hashes ----
    FNV-1a with 64 bits, for buckets and for detecting changes. The upper bits of a hash are better mixed than the lower
-   ones. Begin with HASH_START, and pass each result to the next call. For strings without case use text_hash_nocase. */
+   ones. Begin with HASH_START, and pass each result to the next call. If the case of a string does not matter, use
+   text_hash_nocase. */
 
 #define HASH_START 0xCBF29CE484222325u
 

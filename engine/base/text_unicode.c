@@ -264,7 +264,8 @@ bool text_matches(const char *pattern, const char *text)
 {
     const unsigned char *p = (const unsigned char *)pattern, *t = (const unsigned char *)text;
     const unsigned char *p_end = p + strlen(pattern), *t_end = t + strlen(text);
-    const unsigned char *star = NULL, *star_text = NULL; /* after the last '*', and where its match begins */
+    /* `star` is the position after the last '*'. `star_text` is the end of the text that this '*' matches so far. */
+    const unsigned char *star = NULL, *star_text = NULL;
     for (;;) {
         const unsigned char *p_next = p, *t_next = t;
         if (p < p_end && *p == '*') {

@@ -31,8 +31,8 @@ static struct work_group *queue; /* groups that need a thread */
 static size_t idle, users;
 static _Atomic size_t threads; /* threads that run work_thread_serve */
 
-/* The threads for whose end timed_work_leave waits. If this many pieces take too long, further threads run without an
-   entry in `servers`. */
+/* The threads that run pieces of work. timed_work_leave waits until the idle ones have ended. If this many pieces take
+   too long, further threads run without an entry in `servers`. */
 enum { MOST_SERVERS = 32 };
 struct server {
     bool used, is_idle;
@@ -63,7 +63,7 @@ static void run_group(struct work_group *g)
         lock_leave(&lock);
         w->run(w);
         lock_enter(&lock);
-        g = w->group; /* NULL if the caller has continued without it */
+        g = w->group; /* NULL if the caller has stopped waiting for this piece */
         if (g)
             g->open--;
         w->group = NULL;
@@ -314,8 +314,8 @@ enum processor_method processor_method(void)
 }
 
 /* Whether the host OS uses the cycle counter. The Linux kernel compares its clocks and stops using the counter if it
-   drifts. If the file does not exist, the host OS is Windows, whose performance counter is the cycle counter if that is
-   invariant. */
+   drifts. If the file does not exist, the host OS is Windows. Windows' performance counter uses the cycle counter if
+   the cycle counter is invariant. */
 static bool is_trusted(void)
 {
     struct kernel_file *f;

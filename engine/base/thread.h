@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct thread;
-/* Runs body(user) on a new thread. The module that contains this code stays loaded until body has returned.
-   E_OUTOFMEMORY, or the system's error with a text. */
+/* Runs body(user) on a new thread. The module that contains this code stays loaded until body has returned. Fails with
+   E_OUTOFMEMORY, or with the system's error and an error text. */
 HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out);
 /* Waits for the thread to end. False: it is still running after timeout_ms. */
 bool thread_wait(struct thread *t, uint32_t timeout_ms);
@@ -122,8 +122,9 @@ struct timed_work {
 };
 /* Runs the pieces of work one after another on another thread. Returns when each of them has ended or has run for
    `limit_ms`. A piece that exceeds the limit continues on its thread (timed_work_running) and does not delay the
-   others. A piece from an earlier call that is still running is not started again. If no thread or memory is available
-   for a piece that must run, the caller runs it. `limit_ms` 0: the caller runs all of them without a limit. */
+   others. A piece from an earlier call that is still running is not started again. If no thread can be created for the
+   remaining pieces, the calling thread runs these pieces. If `limit_ms` is 0, the calling thread runs all pieces
+   without a time limit. */
 void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit_ms);
 bool timed_work_running(struct timed_work *work);
 /* Releases the work. True: it has ended, and the caller frees it. False: it is still running, and `abandoned` will be

@@ -225,8 +225,8 @@ void file_close(struct file *f)
 {
     if (!f)
         return;
-    /* Releases the lock explicitly. A child process that another thread is starting has a copy of the descriptor until
-       it executes its program, and would still hold the lock. */
+    /* Releases the lock explicitly. If another thread is just starting a child process, the child has a copy of the
+       descriptor until it executes its program. With close alone, this copy would still hold the lock. */
     (void)flock(f->fd, LOCK_UN);
     close(f->fd);
     memory_free(f);

@@ -525,7 +525,7 @@ void folder_watch_wake(struct folder_watch *w)
 {
     uint64_t one = 1;
     while (write(w->wake, &one, sizeof(one)) < 0 && errno == EINTR)
-        ; /* EAGAIN: it is already set */
+        ; /* EAGAIN: the wake is already pending */
 }
 
 void folder_watch_close(struct folder_watch *w)

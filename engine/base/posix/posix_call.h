@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the POSIX files: results from errno, locks and space of open files, files from descriptors. */
+/* Functions that the POSIX files share: they convert errno to results, lock open files, allocate space for open files,
+   and make open files from descriptors. */
 #ifndef OPENPLA_POSIX_CALL_H
 #define OPENPLA_POSIX_CALL_H
 
@@ -23,7 +24,7 @@ static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 /* Like file_rename_new, for two names in the folder that is open as `at` (or AT_FDCWD). `path` is the path of `to`, for
    error texts. */
 HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
-/* Calls flock without waiting, again after a signal; returns 0 or errno. */
+/* Calls flock without waiting, and repeats the call if a signal interrupts it. Returns 0 or errno. */
 int posix_flock(int fd, int operation);
 /* Extends the file to at least this size and allocates its space. A signal handler may call it. Returns 0 or errno. */
 int posix_take_room(int fd, uint64_t size);

@@ -29,8 +29,8 @@ struct process {
     uint32_t exit_code;
 };
 
-/* Starts the process with its streams connected to /dev/null, no other descriptors of this process, a separate group
-   without a terminal, and default signals. */
+/* Starts the process in a new session without a terminal, and with default signals. The standard streams are connected
+   to /dev/null; the process inherits no other descriptors. */
 static int process_spawn(const struct program *program, char **arguments, pid_t *id)
 {
     posix_spawn_file_actions_t actions;

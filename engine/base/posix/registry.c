@@ -56,7 +56,7 @@ static struct value *find_value(struct node *n, const char *name)
     return NULL;
 }
 
-/* Returns the path's subkey at the index. NULL: there are no more, and *count is their number. */
+/* Returns the subkey of `path` at the index. NULL: the index is too large, and *count is the number of subkeys. */
 static const struct node *find_below(const char *path, size_t index, size_t *count)
 {
     const uint64_t hash = text_hash_nocase(path);

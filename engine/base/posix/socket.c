@@ -74,7 +74,7 @@ static void notice_dead_host(host_socket s)
                    {IPPROTO_TCP, TCP_KEEPIDLE, 60},
                    {IPPROTO_TCP, TCP_KEEPINTVL, 10},
                    {IPPROTO_TCP, TCP_KEEPCNT, 6},
-                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 120000 /* ms; for bytes that are not acknowledged */}};
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 120000 /* ms that sent bytes may stay unacknowledged */}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         (void)setsockopt(s, options[i].level, options[i].option, &options[i].value, sizeof options[i].value);
 }
