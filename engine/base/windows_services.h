@@ -24,9 +24,9 @@ struct management_row {
 
 /* Runs the query in the namespace and calls `take` with each row as it arrives. `take` then owns the row, which is from
    memory_alloc. A failure of `take` ends the query and becomes its result. The call may take any amount of time or
-   hang, so it should run on a thread that can be abandoned. WMI's results (0x80041017: invalid WQL; 0x80041010: unknown
-   class) have a text that names the namespace. For an unknown class the result is the same under Wine, whose WMI
-   returns no rows and no error. */
+   hang, so it should run on a thread that can be abandoned. If WMI returns an error (0x80041017: invalid WQL;
+   0x80041010: unknown class), the error text names the namespace. Wine's WMI returns no rows and no error for an
+   unknown class; the function still fails with 0x80041010. */
 HRESULT management_query(const char *namespace_path, const char *query,
                          HRESULT (*take)(void *user, struct management_row *row), void *user);
 void management_row_free(struct management_row *row); /* also frees the row itself; NULL is allowed */

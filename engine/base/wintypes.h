@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Windows types that the portable engine uses on every host OS. On Windows they are the system's. */
+/* The Windows types that the portable engine uses on every host OS. On Windows, this header includes the system's
+   definitions. */
 #ifndef OPENPLA_WINTYPES_H
 #define OPENPLA_WINTYPES_H
 

@@ -24,7 +24,8 @@ bool xml_memory_begin(void);
    was not started. */
 bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
-/* For documents that are read as a stream: memory that libxml2 frees during reading is freed immediately. */
+/* For documents that are read as a stream: a block that libxml2 frees is returned to the heap immediately, while the
+   document is still being read. */
 struct xml_memory *xml_memory_create_freeing(void);
 /* Sets the limit of memory in use at any time, in place of the quota xml_memory. */
 void xml_memory_limit(struct xml_memory *m, size_t bytes);
@@ -43,8 +44,8 @@ uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls allocate from `m`. If the memory is exhausted, `work` is abandoned at that
    point, because libxml2 2.9 neither survives a failed allocation nor frees everything afterwards. Therefore `work`
-   must not allocate anything else. E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML if `work` needs more memory than the limit;
-   HRESULT_FROM_WIN32(ERROR_CANCELLED) (xml_memory_watch). */
+   must not allocate anything else. Fails with E_OUTOFMEMORY, with OPENPLA_E_MALFORMED_XML if `work` needs more memory
+   than the limit, or with HRESULT_FROM_WIN32(ERROR_CANCELLED) if `stop` ends the work (xml_memory_watch). */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
 
 /* ---- documents ---- */
@@ -55,10 +56,11 @@ struct xml_document {
     bool own; /* OpenPLA itself wrote the XML: read-only statistics in it are read, and most values are not checked */
 };
 /* Parses UTF-8 text, even if its declaration names another encoding (DECISIONS 3). No DTD is allowed, nothing is
-   loaded, and size, depth and memory are limited. OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is
-   zero on failure. */
+   loaded, and size, depth and memory are limited. Fails with E_OUTOFMEMORY, or with OPENPLA_E_MALFORMED_XML; the error
+   text then names the line and the reason. *out is zero on failure. */
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
-/* Like xml_document_open, for a file's bytes: UTF-8, or UTF-16 with a byte order mark, as in Windows' files. */
+/* Like xml_document_open, for the bytes of a file. The file can be UTF-8, or UTF-16 with a byte order mark, as Windows
+   writes it. */
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
 /* For documents that are larger than a set's XML can be. Zero means the limits that xml_document_open uses. */
 struct xml_limits {
@@ -73,11 +75,11 @@ struct xml_limits {
 HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
                                  struct xml_document *out);
 void xml_document_close(struct xml_document *d);
-/* Checks the name of the root element. OPENPLA_E_MALFORMED_XML if it has another name; the error text contains both
-   names. */
+/* Checks the name of the root element. Fails with OPENPLA_E_MALFORMED_XML if the element has another name; the error
+   text contains both names. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
-/* Checks that the text is empty or one well-formed element, with the name `root` unless that is NULL.
-   OPENPLA_E_MALFORMED_XML with the reason if it is not. */
+/* Checks that the text is empty or one well-formed element, with the name `root` unless that is NULL. Fails with
+   OPENPLA_E_MALFORMED_XML if the text is neither; the error text is the reason. */
 HRESULT xml_check_fragment(const char *xml, const char *root);
 
 /* Appends the text below the element, without surrounding whitespace unless the element preserves it. */
@@ -86,7 +88,7 @@ void xml_element_text(xmlNodePtr element, struct text_buffer *out);
    element itself. *out is from memory_alloc. */
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);
 HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out);
-/* Writes the element itself part by part. Returns a failure of `write`. */
+/* Writes the element itself part by part. If `write` fails, returns the result of `write`. */
 HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
                           HRESULT (*write)(void *to, const char *bytes, size_t size), void *to);
 /* Reads an attribute's value, from memory_alloc; *value is NULL if the attribute does not exist. */
@@ -123,7 +125,7 @@ struct xml_grammar {
     size_t within_count;
     const struct xml_value *values;
     size_t value_count;
-    const char *(*fault)(unsigned sort, const char *text); /* why the value is invalid; static text, NULL: valid */
+    const char *(*fault)(unsigned sort, const char *text); /* returns why the value is invalid (static text), or NULL */
     bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
 };
 
@@ -136,13 +138,14 @@ const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned 
 struct xml_checking {
     const struct xml_grammar *grammar;
     const struct xml_document *document;
-    HRESULT invalid; /* the result for errors; their text is xml_invalid's */
+    HRESULT invalid; /* the result if the document is invalid; xml_invalid sets the error text */
     HRESULT (*warn)(void *context, xmlNodePtr node, const char *what); /* called for skipped and missing parts */
     void *context;
 };
 /* Checks the element's attributes and which elements it contains, but not the contents of those elements. */
 HRESULT xml_grammar_check(const struct xml_checking *c, xmlNodePtr e, unsigned type);
-/* Returns the next element of the grammar's namespace from `node` on, with this name; `name` NULL: with any name. */
+/* Returns the first element of the grammar's namespace from `node` on that has this name. If `name` is NULL, any name
+   is accepted. */
 xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, const char *name);
 /* Removes surrounding whitespace, in place. */
 void xml_trim(char *text);
@@ -167,9 +170,9 @@ struct xml_scan {
     unsigned least, run, values, line;
     size_t length;
 };
-/* Scans the next part of the text. OPENPLA_E_MALFORMED_XML for too many attributes, for a part that is too long, and
-   for a document type declaration, because entities are never expected. The parser reports text that is not
-   well-formed. */
+/* Scans the next part of the text. Fails with OPENPLA_E_MALFORMED_XML if an element has too many attributes, or if a
+   part is too long. Also fails with this error for a document type declaration, because entities are never expected.
+   The parser reports text that is not well-formed. */
 HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size);
 /* Scans a whole text. */
 HRESULT xml_limits_check(const char *xml, size_t size);
@@ -181,7 +184,7 @@ enum xml_excess xml_excess_of(xmlParserCtxtPtr context);
 /* Makes the context stop at the element that exceeds a limit; *found is that limit. `found` must live as long as the
    context parses. */
 void xml_limits_watch(xmlParserCtxtPtr context, enum xml_excess *found);
-/* Returns OPENPLA_E_MALFORMED_XML with a text that names the limit; S_OK for XML_NO_EXCESS. */
+/* Returns OPENPLA_E_MALFORMED_XML and sets an error text that names the limit. Returns S_OK for XML_NO_EXCESS. */
 HRESULT xml_limits_error(enum xml_excess found, int line);
 
 #endif

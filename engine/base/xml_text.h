@@ -38,12 +38,12 @@ void xml_end_element(struct text_buffer *b, const char *element);
 /* Ends an element whose start tag begins at `from` in the buffer. An empty element becomes <X/>. */
 void xml_end_or_empty(struct text_buffer *b, const char *element, size_t from);
 bool xml_is_blank(char c);
-/* Whether the text has leading or trailing whitespace. Readers remove it unless the element preserves it (XML 1.0,
-   2.10). */
+/* Whether the text has leading or trailing whitespace. Readers remove such whitespace unless the element preserves
+   whitespace (XML 1.0, 2.10). */
 bool xml_has_outer_blank(const char *text);
 #define XML_KEEPS_BLANKS " xml:space=\"preserve\""
 /* Appends an element with that text. If the text has leading or trailing whitespace, an attribute asks readers to keep
-   it. */
+   this whitespace. */
 void xml_add_element(struct text_buffer *b, const char *element, const char *text);
 
 #endif

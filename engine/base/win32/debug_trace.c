@@ -53,7 +53,8 @@ void debug_trace_close(intptr_t file)
 
 /* Wine determines the end of the file and then writes there, so lines of two threads or processes could overwrite each
    other. Threads therefore take a lock of the process, and processes lock a byte far after the lines. A thread that was
-   terminated never releases its lock, so waiting is limited: after that, lines are written without the lock. */
+   terminated never releases its lock, so other threads wait for at most LOCK_MS and then write their lines without the
+   lock. */
 enum { LOCK_MS = 5000, LOCKED_BYTE_HIGH = 0x3FFFFFFF };
 
 static bool take_trace_lock(SRWLOCK *lock)

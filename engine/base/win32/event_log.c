@@ -11,7 +11,7 @@
 #include <evntprov.h>
 
 static const GUID provider = {0xE4D53F84, 0x7DE3, 0x11D8, {0x94, 0x35, 0x50, 0x50, 0x54, 0x50, 0x30, 0x30}};
-#define CHANNEL_FIRST      16 /* channels are numbered from here; this event provider has only Operational */
+#define CHANNEL_FIRST      16 /* number of the first channel; Operational is the only channel of this event provider */
 #define KEYWORD_OF_CHANNEL 0x8000000000000000u
 
 static HRESULT event_log_describe_field(const struct event_log_field *field, EVENT_DATA_DESCRIPTOR *out, WCHAR **wide)

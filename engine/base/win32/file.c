@@ -373,10 +373,11 @@ HRESULT file_delete(const char *path)
 }
 
 /* While a process has a lock on a file, other processes may open and close the file. Wine's server keeps the descriptor
-   of each of these handles until the lock is released. A run's lock is held for days, and it is tested every second:
-   the server would run out of descriptors. Under Wine the holder therefore also has an event with a name from the path.
-   A process that finds the event does not open the file. Without the event, as in the instant before it is created, the
-   file's lock decides. */
+   of each of these handles until the lock is released. A run holds its lock for days, and the server tests the lock
+   every second. If each test opened the file, Wine's server would run out of descriptors. Under Wine the holder
+   therefore also has an event, whose name contains a hash of the path. A process that finds the event knows that the
+   lock is held, and does not open the file. A process that does not find the event tries to lock the file; the holder
+   creates the event shortly after it has locked the file. */
 struct file_lock {
     HANDLE handle;
     HANDLE event; /* NULL: none */
@@ -487,9 +488,9 @@ void file_lock_release(struct file_lock *lock)
 }
 
 /* ---- files below a base folder ----
-   Each folder on the way is opened, its final path is queried, and it is kept open, so that it cannot be replaced by a
-   link until the file is open. The final path of the file is queried too. Wine's links are links of the host OS, and
-   its final paths follow them. */
+   Each folder on the way is opened, and its final path is queried. The folder is kept open until the file is open, so
+   that nobody can replace the folder with a link. The final path of the file is queried too. Links under Wine are links
+   of the host OS; a final path that Wine returns has these links resolved. */
 
 enum { TRIES = 3 }; /* attempts, for a file that is created and deleted repeatedly between two calls */
 

@@ -26,8 +26,8 @@ static bool is_unwinding(const EXCEPTION_RECORD *e)
 
 /* ---- calls ---- */
 
-/* guard_call saves its arguments in the space that the caller reserves for them. Below this space are the shadow space
-   for the call, and padding for alignment. After an exception the handler continues at guard_call_failed, in this
+/* guard_call saves its arguments in the space that the caller reserves for them. The shadow space for the call and
+   padding for alignment are below this space. After an exception the handler continues at guard_call_failed, in this
    frame. */
 __asm__(".text\n"
         "    .globl guard_call\n"
@@ -105,7 +105,8 @@ EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *fram
         void (*const left)(void *) = (void (*)(void *))(uintptr_t)(dispatcher->ImageBase + read->left);
         left((void *)dispatcher->ContextRecord->Rbx); /* the operand "b" in guard.h */
     } else if (is_bad_address(exception)) {
-        context->Rip = dispatcher->ImageBase + read->go_on; /* in this frame, so nothing has to be unwound */
+        /* The code continues in its own frame, so nothing has to be unwound. */
+        context->Rip = dispatcher->ImageBase + read->go_on;
         return ExceptionContinueExecution;
     }
     return ExceptionContinueSearch;
@@ -132,8 +133,8 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, struct cal
                                          void *dispatcher);
 __attribute__((noreturn)) void guard_call_end(struct call_frame *frame, EXCEPTION_RECORD *exception);
 
-/* guard_call_end removes the frames of the called functions from the list, notifying each, and continues after the
-   call. After that only the stack pointer is known. */
+/* guard_call_end removes the frames of the called functions from the list, calls the handler of each frame, and
+   continues after the call. After that only the stack pointer is known. */
 __asm__(".text\n"
         "    .globl _guard_call\n"
         "    .def _guard_call; .scl 2; .type 32; .endef\n"

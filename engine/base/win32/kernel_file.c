@@ -132,9 +132,9 @@ void kernel_file_close(struct kernel_file *f)
     memory_free(f);
 }
 
-/* Returns a share of wineserver's limit, because each handle is an open file of wineserver, and its limit applies to
-   all programs together. wineserver also opens /proc/self/limits for this program, so the file shows wineserver's
-   limit. */
+/* Returns a share of wineserver's limit for open files. Each handle is an open file of wineserver, so wineserver's
+   limit applies to all programs together. Because wineserver also opens /proc/self/limits for this program, this file
+   shows wineserver's limit. */
 size_t kernel_file_share(void)
 {
     static const char name[] = "Max open files";
@@ -181,7 +181,7 @@ static HRESULT pipe_forward(const struct name_entry *entry, HRESULT (*each)(void
     return hr;
 }
 
-/* Lists the names that match `mask`, as FindFirstFile does; NULL: all names. */
+/* Lists the names that match `mask`, as FindFirstFile does. If `mask` is NULL, lists all names. */
 static HRESULT kernel_folder_list(const char *path, UNICODE_STRING *mask, HRESULT (*each)(void *user, const char *name),
                                   void *user)
 {

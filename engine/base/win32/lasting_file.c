@@ -11,8 +11,9 @@
    inode number is needed because, after a restart of the host OS, the name can belong to another folder or to a link. A
    folder that no longer exists, or differs from the record, is replaced by a new one with a new name.
 
-   A prefix that is deleted leaves its folder behind. So that another prefix can delete it (sections_sweep), the file
-   "prefix" in the folder repeats the record and names the prefix's Windows folder. */
+   A prefix that is deleted leaves its folder behind. Another prefix can find and delete such a folder (sections_sweep):
+   the file "prefix" in the folder repeats the record, and names the Windows folder of the prefix that owns the
+   folder. */
 #include "engine/base/file.h"
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
@@ -31,8 +32,8 @@
 enum { LASTING_PATH_UNITS = 512 };
 /* Creates the folder if it does not exist. Each call checks it. */
 static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS]);
-/* Checks that an object opened for READ_CONTROL belongs to this account. E_ACCESSDENIED if not; the text names both
-   accounts. */
+/* Checks that an object opened for READ_CONTROL belongs to this account. Fails with E_ACCESSDENIED if another account
+   owns the object; the error text names both accounts. */
 static HRESULT lasting_check_own(HANDLE file, const char *name);
 
 #define FILL_BYTES (256u << 10)
@@ -285,7 +286,7 @@ static bool others_may_enter(HANDLE folder)
 }
 
 /* S_OK: the path is a folder that only this account can access, with that inode number. S_FALSE: it is not.
-   E_OUTOFMEMORY: unknown; the folder must not be replaced. */
+   E_OUTOFMEMORY: the function could not check the folder, so the caller must not replace the folder. */
 static HRESULT find_own_folder(const WCHAR *path, uint64_t *number)
 {
     BY_HANDLE_FILE_INFORMATION about;
@@ -312,7 +313,7 @@ static bool is_key(const char *key)
     return strspn(key, "0123456789abcdef") == SHARED_KEY_DIGITS && key[SHARED_KEY_DIGITS] == 0;
 }
 
-/* S_FALSE: the record is missing or cannot be used. E_OUTOFMEMORY. */
+/* S_FALSE: the record is missing or cannot be used. Fails with E_OUTOFMEMORY. */
 static HRESULT read_record(const char *path, struct record *out)
 {
     char *text, *end;

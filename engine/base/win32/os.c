@@ -11,8 +11,9 @@
 #include <windows.h>
 #include <ntsecapi.h>
 
-/* Queries the loader only once, because threads that load a DLL hold the loader's lock, even while they wait for one of
-   OpenPLA's locks. */
+/* Queries the loader only once, because a query can wait for the loader's lock. A thread that loads a DLL holds the
+   loader's lock, even while it waits for one of OpenPLA's locks. If the caller holds such a lock, each thread would
+   wait for the other. */
 bool os_is_wine(void)
 {
     enum { UNKNOWN, WINE, WINDOWS };
@@ -26,7 +27,8 @@ bool os_is_wine(void)
     return is == WINE;
 }
 
-/* Queries the name only once. It does not change while the system runs, and under Wine a query reads the registry. */
+/* Queries the name only once, because under Wine a query reads the registry. The name does not change while the system
+   runs. */
 char *os_computer_name(void)
 {
     static struct lock lock = LOCK_INIT;
@@ -170,7 +172,8 @@ char *os_module_folder(void)
     return folder;
 }
 
-/* Queries the account only once. A process keeps its account, and a query takes several requests to another process. */
+/* Queries the account only once, because a query takes several requests to another process, and the account of a
+   process does not change. */
 char *os_user_name(void)
 {
     static struct lock lock = LOCK_INIT;

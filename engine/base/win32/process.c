@@ -56,10 +56,10 @@ struct start {
 };
 
 /* ---- processes that are not created completely ----
-   CreateProcess creates a suspended process and resumes it before it returns. Under Wine, if the creator is killed in
-   between, the process stays suspended forever: no other process has a handle of it, and wineserver does not exit.
-   Therefore the process is created in a job that is terminated when its last handle is closed. After CreateProcess has
-   returned, this limit is removed from the job. */
+   CreateProcess creates a suspended process and resumes it before it returns. Under Wine, if the creator is killed
+   between these two steps, the new process stays suspended forever, because no other process has a handle of the new
+   process. wineserver then never exits. Therefore the process is created in a job that is terminated when its last
+   handle is closed. After CreateProcess has returned, this limit is removed from the job. */
 
 #define JOB_LIMITS (JOB_OBJECT_LIMIT_BREAKAWAY_OK | JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
 

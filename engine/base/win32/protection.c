@@ -140,8 +140,9 @@ HRESULT file_ownership(const char *path, struct ownership *out)
     return hr;
 }
 
-/* Uses the handle of the existing file, so that no link is followed. Under Wine the descriptor also names an owner:
-   Wine needs it to compute the file's mode from the other entries, but does not change the file's owner. */
+/* Uses the handle of the existing file, so that no link is followed. Under Wine the descriptor also names an owner.
+   Wine needs an owner to compute the file's mode from the descriptor's entries, but does not change the file's
+   owner. */
 HRESULT file_protect(const char *path, enum protection what)
 {
     SECURITY_ATTRIBUTES attributes;

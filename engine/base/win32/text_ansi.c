@@ -16,8 +16,8 @@ HRESULT text_to_ansi(const char *text, char **out, size_t *size)
         memory_free(wide);
         return error_set(E_OUTOFMEMORY, "a string of %zu characters is too long for the ANSI code page", units);
     }
-    /* With UTF-8 as the ANSI code page every character exists, and the system rejects both WC_NO_BEST_FIT_CHARS and a
-       replacement. */
+    /* If the ANSI code page is UTF-8, the code page contains every character. For this code page the system rejects
+       WC_NO_BEST_FIT_CHARS and a replacement. */
     bool utf8 = GetACP() == CP_UTF8;
     DWORD flags = utf8 ? 0 : WC_NO_BEST_FIT_CHARS;
     const char *replacement = utf8 ? NULL : "?";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the Windows files: results from system codes, paths, security descriptors, accounts, handles. */
+/* Functions that the Windows files share. They convert system codes to results, and handle paths, security descriptors,
+   accounts and handles. */
 #ifndef OPENPLA_WIN32_CALL_H
 #define OPENPLA_WIN32_CALL_H
 
@@ -18,18 +19,18 @@ static inline HRESULT win32_failed(DWORD code, const char *what)
     HRESULT hr = win32_report(code, what);
     return FAILED(hr) ? hr : E_FAIL;
 }
-/* Converts the path to UTF-16, made absolute, with the prefix \\?\ if it exceeds the classic limit of 260. From
-   memory_alloc. */
+/* Makes the path absolute, and converts it to UTF-16. A path that exceeds the classic limit of 260 gets the prefix
+   \\?\. *out is from memory_alloc. */
 HRESULT win32_path(const char *path, WCHAR **out);
 
 /* ---- security descriptors ---- */
 
-/* Converts SDDL to a descriptor from LocalAlloc. E_INVALIDARG, with an error text that names the string, if it is not
-   SDDL. */
+/* Converts SDDL to a descriptor from LocalAlloc. Fails with E_INVALIDARG if the string is not SDDL; the error text
+   names the string. */
 HRESULT win32_descriptor(const char *sddl, PSECURITY_DESCRIPTOR *out);
-/* Fills the security attributes for an object that will be created. E_INVALIDARG also for a descriptor without a DACL,
-   which would grant everyone all access. sddl NULL: no descriptor, so the object gets the creator's default. Free the
-   descriptor with LocalFree. */
+/* Fills the security attributes for an object that will be created. Fails with E_INVALIDARG if the string is not SDDL,
+   or if the descriptor has no DACL, because such a descriptor would grant everyone all access. If `sddl` is NULL, the
+   object gets the creator's default descriptor. Free the descriptor with LocalFree. */
 HRESULT win32_security(const char *sddl, SECURITY_ATTRIBUTES *out);
 /* Whether the descriptor grants all of the rights to the token, which is an impersonation token. */
 HRESULT win32_access_check(PSECURITY_DESCRIPTOR descriptor, HANDLE token, DWORD rights, const GENERIC_MAPPING *mapping,
@@ -50,7 +51,7 @@ char *win32_account_text(const struct account_name *name);
 
 /* Returns the process's handle, for waits together with a signal; borrowed. */
 HANDLE process_handle(const struct process *p);
-/* Returns the number of threads of this process that have not ended. It is read from the system's list of processes,
+/* Returns the number of threads of this process that have not ended. The function reads the system's list of processes,
    which is slow. 0: unknown. */
 uint32_t process_own_threads(void);
 

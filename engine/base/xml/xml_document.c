@@ -21,7 +21,7 @@
    libxml2's tree. XPath reads only the content of such a node. */
 
 enum { SHARED_TEXTS = 1024 };
-/* Zero-initialise; lives as long as the context parses. */
+/* Zero-initialise. The struct must exist until the context has parsed the document. */
 struct xml_shared {
     startElementNsSAX2Func begin; /* the context's previous handler */
     xmlNodePtr texts[SHARED_TEXTS];
@@ -99,8 +99,8 @@ static HRESULT xml_malformed(const xmlError *e)
 struct parsing {
     const char *xml;
     int size, given;
-    bool in_parts; /* libxml2 reads the input through read_part. It would copy an input that it receives as a whole, and
-                      limit parts of it to 10 MB. */
+    bool in_parts; /* libxml2 reads the input through read_part. If libxml2 received the input as a whole, it would copy
+                      the input and limit each part to 10 MB. */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;
@@ -400,7 +400,7 @@ static unsigned lines_between(const char *from, const char *to)
     return lines;
 }
 
-/* Recognizes the characters after '<'. S_FALSE: they begin a tag. */
+/* Recognizes the characters after '<'. S_FALSE: the characters begin a tag. */
 static HRESULT scan_opened(struct xml_scan *s, char c)
 {
     static const struct {
@@ -526,7 +526,8 @@ HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
 HRESULT xml_limits_check(const char *xml, size_t size)
 {
     struct xml_scan s = {0};
-    /* Attributes need a quote, and declarations need an exclamation mark. Stored sets contain neither. */
+    /* Text without quotes has no attributes, and text without '!' has no declarations, so such text needs no scan.
+       Stored sets contain neither quotes nor '!'. */
     if (!memchr(xml, '"', size) && !memchr(xml, '\'', size) && !memchr(xml, '!', size))
         return S_OK;
     return xml_scan(&s, xml, size);

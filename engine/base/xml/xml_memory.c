@@ -278,8 +278,8 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 
 /* ---- memory that outlives every document ---- */
 
-/* Tables that libxml2 and libxslt create once. If memory ran out while they are created, they would stay incomplete,
-   and the missing parts would later come from a document's memory. */
+/* Memory for tables that libxml2 and libxslt create once. If memory ran out while a library creates its tables, the
+   tables would stay incomplete. The library would later allocate the missing parts from the memory of a document. */
 #define KEPT_BYTES ((size_t)64 << 10)
 
 bool xml_memory_keep(void (*work)(void *about), void *about)

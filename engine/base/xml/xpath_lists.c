@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The XPath functions openpla-compare('=', a, b), openpla-union(a, b ...) and openpla-tick(). Comparisons and unions
-   have the results of XPath 1.0 (3.3, 3.4). a = b: the strings of the shorter list are stored in a hash table, and each
-   string of the other list is compared with the strings that have the same hash. a != b: whether any string differs
-   from the first one. a < b: whether the smallest number of one list is less than the largest of the other. All memory
-   is allocated through libxml2, so it counts toward the limits of the evaluation. */
+   have the results of XPath 1.0 (3.3, 3.4). For a = b, a hash table contains the strings of the shorter list, and each
+   string of the longer list is compared with the string that has the same hash. a != b is true if any string of the two
+   lists differs from the first string of `a`. a < b is true if the smallest number of `a` is less than the largest
+   number of `b`. All memory is allocated through libxml2, so it counts toward the limits of the evaluation. */
 #include "engine/base/xpath_lists.h"
 
 #include "engine/base/text.h"
@@ -180,7 +180,7 @@ static bool lists_ordered(xmlXPathParserContextPtr parser, const char *sign, con
     return below ? (sign[1] ? x <= y : x < y) : (sign[1] ? x >= y : x > y);
 }
 
-/* Compares as libxml2 does. Used for variables, whose values may not be lists. */
+/* Compares as libxml2 does. Used if an operand is not a list; the value of a variable can have any type. */
 static bool values_compared(xmlXPathParserContextPtr parser, const char *sign, xmlXPathObjectPtr a, xmlXPathObjectPtr b)
 {
     valuePush(parser, a);
@@ -261,8 +261,8 @@ static void join_lists(xmlXPathParserContextPtr parser, int arguments)
 
 /* ---- steps ---- */
 
-/* Implements openpla-tick(), which is always true. It fails if the step has more than XPATH_PAIRS_NODES nodes. It
-   allocates its value for each node, so that the evaluation can be stopped there (xml_memory_watch). */
+/* Implements openpla-tick(), which is always true. The function fails if the step has more than XPATH_PAIRS_NODES
+   nodes. It allocates a new value for each node, so that xml_memory_watch can stop the evaluation at each node. */
 static void tick(xmlXPathParserContextPtr parser, int arguments)
 {
     if (arguments) {

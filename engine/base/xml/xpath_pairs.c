@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A lexer of XPath 1.0 (3.7). It determines for each step whether it starts from one node, and for each operand of a
-   comparison whether it is a list. If it cannot determine this, it assumes the costly case. Lists are merged where a
-   step starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for
-   duplicates; for the other axes it searches, even if there can be no duplicates.
+/* A lexer of XPath 1.0 (3.7). The lexer determines whether each step starts from one node, and whether each operand of
+   a comparison is a list. If the lexer cannot determine this, it assumes the costly case. Lists are merged where a step
+   starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for duplicates;
+   for the other axes it searches, even if there can be no duplicates.
 
-   The same lexer replaces comparisons and unions with functions. It does so only where the operands are clear without a
+   The same lexer replaces comparisons and unions with functions, but only where the operands are clear without a
    parser. The left side of a comparison must begin its expression, or follow 'and', 'or', a bracket or a comma. The
-   right side must end its expression, or precede one of these. In "a = b = c" nothing is replaced. */
+   right side must end its expression, or be followed by 'and', 'or', a bracket or a comma. In "a = b = c" nothing is
+   replaced. */
 #include "engine/base/xpath_pairs.h"
 
 #include <string.h>
 
 enum {
     DEEPEST = 128,
-    TRANSLATED_MOST = 64 /* bytes of translate()'s second argument, which is searched for each character of the first */
+    TRANSLATED_MOST = 64 /* maximum bytes of translate()'s second argument; libxml2 searches it for each character of
+                            the first argument */
 };
 enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
 enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
@@ -43,7 +45,7 @@ enum { EDITS_MOST = 200 };
 struct edit {
     const char *at;
     size_t removed;
-    const char *text, *name; /* name: an operator that is inserted after the text, in quotes */
+    const char *text, *name; /* `name`: an operator; it is inserted after `text`, between quotes */
     size_t name_length;
 };
 
@@ -279,7 +281,7 @@ static bool take_call(struct look *l, size_t length, const char *bracket)
     return open_level(l, '(', called);
 }
 
-/* Reads a name, `*`, an axis or a function; after `@` and `::` only a name or a node test. */
+/* Reads a name, `*`, an axis or a function. After `@` and `::`, only a name or a node test is accepted. */
 static bool take_name(struct look *l)
 {
     const bool any = *l->at == '*', tests = l->expected == NODE_TEST || l->expected == NODE_TEST_OF_ONE;
@@ -483,8 +485,8 @@ bool xpath_compares_pairs(const char *expression, bool variables_are_values, str
 }
 
 /* Sorts the edits by position. Edits at the same position stay in the order in which they were added, so that brackets
-   are closed from the inside out. If the left side of a comparison begins with a union, both have an opening bracket at
-   the same position. The comparison's bracket is added later, but must come first. */
+   are closed from the inside out. If the left side of a comparison begins with a union, the comparison and the union
+   have their opening brackets at the same position. The comparison's bracket is added later, but must come first. */
 static void sort_edits(struct edit *edits, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
