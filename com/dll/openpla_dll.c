@@ -15,8 +15,8 @@
 #include <wchar.h>
 
 #ifdef OPENPLA_BUNDLED_XML
-/* DllMain must call this function of libxml2 if libxml2 is linked statically into a DLL. It is declared here, because
-   libxml2's header declares it only with HAVE_WIN32_THREADS. */
+/* DllMain must call this function of libxml2 if libxml2 is linked statically into a DLL. The function is declared here,
+   because libxml2's header declares it only with HAVE_WIN32_THREADS. */
 int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);

@@ -399,8 +399,8 @@ static HRESULT facade_manage(struct object *o, const struct caller *caller, cons
     return hr;
 }
 
-/* Reads the files of the latest run from the server's XML. This takes one call, regardless of the number of
-   collectors. */
+/* Reads the files of the latest run from the server's XML. One call to the server is enough, regardless of the number
+   of collectors. */
 static HRESULT read_files(struct object *o, const char *space, const char *name, struct texts *out)
 {
     char *xml = NULL;

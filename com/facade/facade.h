@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets in a client's process. Such a set stores its properties itself and forwards its verbs to the OpenPLA server
-   (DECISIONS 17). It keeps a reference to its peer, the server's object that is bound to the same name. */
+   (DECISIONS 17). The set keeps a reference to its peer, the server's object that is bound to the same name. */
 #ifndef OPENPLA_FACADE_H
 #define OPENPLA_FACADE_H
 
@@ -32,8 +32,8 @@ HRESULT peer_query(const char *space, const char *name, const char *machine, boo
 /* Makes `set` the peer's object (NULL: none) if the peer's object is still `before`, or if `any` is true. Takes
    ownership of the reference in any case. */
 void peer_keep(struct object *o, IDispatch *set, bool any, IDispatch *before);
-/* Records that the peer's object is an item of the server's list. The item is fetched when it is needed. Only for a new
-   set that no other thread uses. */
+/* Records that the peer's object is an item of the server's list. The item is fetched when it is needed. The set must
+   be new, so that no other thread uses it. */
 void peer_keep_listed(struct object *o, struct server_list *list, uint32_t index);
 /* Gets the status of a bound set from the list to which the set belongs, unless the set has already fetched the
    server's object. False: read the status from the server's object. */

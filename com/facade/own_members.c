@@ -184,7 +184,7 @@ IDispatch *server_list_item(struct server_list *list, uint32_t index)
     return NULL;
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static bool next_string(struct server_list *list, uint32_t index, uint32_t *status)
 {
     uint32_t at = index - list->first;
@@ -217,7 +217,7 @@ HRESULT server_list_names(struct server_list *list, uint32_t index, struct texts
     return list_ask(list, OWN_NAMES, index, NAMES_AT_ONCE, names);
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static bool take_definition(struct server_list *list, uint32_t index, char **account, char **xml)
 {
     size_t at = (size_t)(index - list->first_definition) * 2;

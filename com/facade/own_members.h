@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Members that only OpenPLA's COM objects have (enum own_member): the client's side and the server's side. No type
    library contains these members. Each of these members replaces many calls to the server process with a single call.
-   They return the statuses, names or definitions of many sets of a list, commit a set, or query a set. */
+   The members return the statuses, names or definitions of many sets of a list, commit a set, or query a set. */
 #ifndef OPENPLA_OWN_MEMBERS_H
 #define OPENPLA_OWN_MEMBERS_H
 

@@ -51,10 +51,10 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
 }
 
 /* ---- factories ----
-   Under Wine an activation fetches the class's factory through a pipe, counts its references, and releases it. This
-   takes more calls between processes than creating an object, so the factories are kept. Wine's proxies work in every
-   apartment until the apartment that fetched them ends. After that, or if the server has exited, the next creation
-   fetches a new factory. */
+   Under Wine an activation fetches the class's factory through a pipe, counts its references, and releases it. An
+   activation takes more calls between processes than the creation of an object, so the factories are kept. Wine's
+   proxies work in every apartment until the apartment that fetched them ends. If this apartment has ended or the server
+   has exited, the next creation fetches a new factory. */
 
 enum { FACTORIES = 32 }; /* more than the number of classes */
 
@@ -218,7 +218,7 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     return not_reached(hr, machine);
 }
 
-/* Finds the member's DISPID in OpenPLA's type library. This saves a call to the server. */
+/* Finds the member's DISPID in OpenPLA's type library. A query of the type library saves a call to the server. */
 static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID *id)
 {
     WCHAR *name = (WCHAR *)member;

@@ -34,7 +34,7 @@ HRESULT bstr_from_text(const char *text, BSTR *out);
 /* Converts a BSTR argument to UTF-8, from memory_alloc; NULL counts as "". Fails with E_INVALIDARG for an embedded NUL
    or a lone surrogate; the message names the argument. */
 HRESULT text_from_bstr(BSTR in, const char *argument, char **out);
-/* Locks an array of one dimension until SafeArrayUnaccessData; DISP_E_TYPEMISMATCH for any other array. */
+/* Locks an array of one dimension until SafeArrayUnaccessData. Fails with DISP_E_TYPEMISMATCH for any other array. */
 HRESULT array_open(SAFEARRAY *in, VARTYPE type, LONG *count, void **items);
 /* These functions convert an array of BSTR to strings, and back. NULL counts as empty. */
 HRESULT texts_from_array(SAFEARRAY *in, const char *argument, struct texts *out);

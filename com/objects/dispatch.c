@@ -279,7 +279,7 @@ static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
 }
 
 /* If a script passes a variable for an [out] interface pointer, passes a local pointer instead. After the call, the
-   pointer is copied to the variable. Not used for the return value. */
+   pointer is copied to the variable. The function is not used for the return value. */
 static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
 {
     if (V_VT(given) != (VT_VARIANT | VT_BYREF))
@@ -368,7 +368,7 @@ static bool may_be_no_number(const VARIANT *v)
     }
 }
 
-/* Returns the parameter for the argument at rgvarg[at]. Named arguments come first. Each of them identifies its
+/* Returns the parameter for the argument at rgvarg[at]. Named arguments come first. Each named argument identifies its
    parameter, except the value of a put. The other arguments follow in reverse order. */
 static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
 {

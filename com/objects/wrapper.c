@@ -34,7 +34,8 @@ struct com_class com_classes[] = {
 };
 const size_t com_classes_count = sizeof com_classes / sizeof com_classes[0];
 
-/* Only wrappers of this process support this interface. It has no proxy, so no other process can provide it. */
+/* Only wrappers of this process support this interface. The interface has no proxy, so no other process can provide
+   it. */
 static const IID IID_OpenPlaWrapper = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
 
 static struct wrapper *wrapper_of_error_info(ISupportErrorInfo *i)

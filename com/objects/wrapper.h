@@ -58,8 +58,8 @@ ULONG wrapper_release(struct wrapper *s);
 /* Returns a reference to the type information of the class's interface. */
 HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 
-/* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each of them replaces several calls between
-   processes with a single one. OpenPLA's clients call these methods; other servers do not have them. */
+/* DISPIDs of methods that neither the type library nor GetIDsOfNames lists. Each method replaces several calls between
+   processes with a single call. OpenPLA's clients call these methods; other servers do not have them. */
 enum own_member {
     OWN_WHOLE_COMMIT = 0x504c4101, /* belongs to a set: com/facade/own_members.h */
     OWN_STATUSES,                  /* this DISPID and the next two belong to a collection of sets */
@@ -91,7 +91,7 @@ HRESULT com_no_pointer(void *interface_pointer, const char *argument);
 /* Keeps the server's interfaces registered with Wine's RPC layer as long as the process lives.
    Wine unregisters an interface when the last object that has this interface is released. While doing so, it holds a
    lock and waits for the interface's calls to end. A call that needs this lock never ends, and the server stops
-   answering. Therefore one object, which no client receives, keeps each interface registered. Call it in the
+   answering. Therefore one object, which no client receives, keeps each interface registered. Call this function in the
    multithreaded apartment. */
 HRESULT kept_interfaces_begin(void);
 

@@ -16,7 +16,8 @@
 #include <ole2.h>
 
 /* Called by DllGetClassObject. For OPENPLA_PROXY_CLSID (idl/proxy_clsid.h), *object is an IPSFactoryBuffer or IUnknown,
-   which the caller releases. CLASS_E_CLASSNOTAVAILABLE for any other class, E_NOINTERFACE for any other interface. */
+   which the caller releases. Fails with CLASS_E_CLASSNOTAVAILABLE for any other class, and with E_NOINTERFACE for any
+   other interface. */
 HRESULT proxy_stub_get_class_object(REFCLSID class_id, REFIID iid, void **object);
 
 /* Called by DllCanUnloadNow. Returns S_FALSE while a factory, proxy or stub exists, otherwise S_OK. */

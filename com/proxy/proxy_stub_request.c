@@ -193,8 +193,8 @@ enum {
     EXCEPTION_SLOT = 72
 }; /* offset from the frame's stack pointer to the caller's home slot of the fourth argument */
 
-/* The frame's filter, called before unwinding. It stores the exception's code, because Wine's handler, unlike Windows',
-   does not pass it to the code after the call. */
+/* The frame's filter, called before unwinding. The filter stores the exception's code, because Wine's handler, unlike
+   Windows', does not pass it to the code after the call. */
 LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame);
 LONG proxy_stub_keep_exception(const EXCEPTION_POINTERS *pointers, BYTE *frame)
 {

@@ -14,7 +14,8 @@ struct remote_call {
     struct ndr_arena arena;
 };
 
-/* These functions convert received values. They return 0, or the fault for the answer, in which case *out is empty. */
+/* These functions convert received values. Each function returns 0, or the fault for the answer; after a fault *out is
+   empty. */
 uint32_t remote_bstr_in(const struct ndr_bstr *s, BSTR *out);
 uint32_t remote_array_in(struct remote_call *c, const struct ndr_array *a, SAFEARRAY **out);
 /* For a reference (VT_BYREF), stores the target in *referent, which then owns the target, and makes *out point to the
@@ -23,8 +24,8 @@ uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, V
 /* Finds an object that the caller holds, and returns its interface `iid`. A null pointer is allowed. */
 uint32_t remote_object_in(struct remote_call *c, const struct objref *o, const GUID *iid, void **out);
 
-/* These functions convert values for sending. DISP_E_BADVARTYPE: the type cannot be sent. They also return
-   orpc_export's failures. */
+/* These functions convert values for sending. Each function fails with DISP_E_BADVARTYPE if the type cannot be sent, or
+   with a failure of orpc_export. */
 struct ndr_bstr remote_bstr_out(BSTR s);
 HRESULT remote_array_out(struct remote_call *c, SAFEARRAY *a, struct ndr_array **out);
 HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_variant *out);

@@ -12,8 +12,8 @@
 #include <windows.h>
 #include <rpc.h>
 
-/* Returns the token that the call impersonates. It can differ from the token of the client's process, and can be
-   converted to a process token. */
+/* Returns the token that the call impersonates. This token can differ from the token of the client's process, and can
+   be converted to a process token. */
 static HRESULT client_token(void **out)
 {
     HRESULT hr = CoImpersonateClient();
@@ -69,7 +69,7 @@ static struct client_use **list_of(DWORD id, uint64_t whose)
     return &lists[(id / 4 + whose) % LISTS]; /* ids of processes are multiples of 4 */
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static struct client_use *client_use_find(DWORD id, uint64_t whose)
 {
     struct client_use *use = *list_of(id, whose);
@@ -78,7 +78,7 @@ static struct client_use *client_use_find(DWORD id, uint64_t whose)
     return use;
 }
 
-/* Removes the entry if its client has no calls, objects or memory. Call it while holding the lock. */
+/* Removes the entry if its client has no calls, objects or memory. The caller must hold the lock. */
 static void forget_idle(struct client_use *use)
 {
     if (use->requests || use->objects || memory_share_bytes(use->share))
@@ -93,7 +93,7 @@ static void forget_idle(struct client_use *use)
     memory_free(use);
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static void forget_all_idle(void)
 {
     for (size_t i = 0; i < LISTS; i++)

@@ -13,8 +13,8 @@
 /* Returns the caller of the current call; caller_self for a call within this process. Valid while the call runs. Fast,
    because it does not look up the account. */
 struct caller com_caller(void);
-/* From now on, this thread's calls act for the remote account, which is borrowed; NULL ends this. Only for an account
-   that has logged on with packet privacy. */
+/* From now on, this thread's calls act for the remote account, which is borrowed; NULL ends this. The account must have
+   logged on with packet privacy. */
 void call_serve_account(const struct account_sids *account);
 
 /* The resources of the server that a client uses: running calls, objects, and the memory of these objects (the quotas

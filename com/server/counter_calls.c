@@ -23,8 +23,8 @@ HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_serv
     return hr;
 }
 
-/* The limit for the buffers of all calls together. It is needed because a client can request a buffer of 1 GB, which
-   RPC allocates before this code runs. No answer exceeds 64 MB. */
+/* The limit for the buffers of all calls together. The limit is needed because a client can request a buffer of 1 GB,
+   which RPC allocates before this code runs. No answer exceeds 64 MB. */
 #define MOST_BYTES ((LONGLONG)256 << 20)
 static volatile LONGLONG held;
 

@@ -87,8 +87,8 @@ static HRESULT front_process_start(HANDLE child_reads, HANDLE child_writes, stru
     return hr;
 }
 
-/* Terminates the front process, which has no state to save. Its exit breaks the pipes. This side's handles are closed
-   after that, when no thread uses them any more. */
+/* Terminates the front process, which has no state to save. The exit of the front process breaks the pipes. This side's
+   handles are closed later, when no thread uses the pipes any more. */
 static void front_stop(struct front_process *f)
 {
     if (f->process)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The process to which remote clients connect. It contains the listener, and a thread for each busy connection:
+/* The process to which remote clients connect. This process contains the listener, and a thread for each busy
+   connection:
 
        client ── rpc_port ── front_session ──┬── pipe ──> the service
                                              └── waits <── pipe ── answers, by the session's number
 
    One of the threads that wait for answers reads the pipe for all of them. If only one client makes calls, its thread
    therefore waits for no other thread. This process has the password hashes and parses everything that arrives before a
-   logon. If it crashes, the connections are lost, and the service starts it again. */
+   logon. If the process crashes, the connections are lost, and the service starts the process again. */
 #include "com/remote/calls.h"
 #include "com/server/dcom.h"
 #include "com/server/dcom_journal.h"
@@ -75,7 +76,7 @@ static struct front_session **front_bucket(uint32_t id)
     return &front.sessions[id % SESSION_BUCKETS];
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static struct front_session *front_find(uint32_t id)
 {
     struct front_session *s = *front_bucket(id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The service's side of remote DCOM. Worker threads perform the calls, one at a time per connection, for the account
-   that the front process named. One worker reads messages from the front process until a call arrives. It performs this
-   call itself while another worker continues to read, so no call waits for another thread:
+   that the front process named. One worker reads messages from the front process until a call arrives. The worker
+   performs this call itself while another worker continues to read, so no call waits for another thread:
 
        reads ── a call ──> performs it, answers ──> idle ── is called ──> reads ...
 
@@ -201,7 +201,7 @@ static void session_free(struct host_session *s)
     memory_free(s);
 }
 
-/* Call it while holding the lock. Returns the session if no thread uses it any more; free it without holding the
+/* The caller must hold the lock. Returns the session if no thread uses it any more; free it without holding the
    lock. */
 static struct host_session *session_if_unused(struct host_session *s)
 {
@@ -260,7 +260,7 @@ static struct host_session *pipe_take_call(struct host_pipe *p, const struct lin
     return s;
 }
 
-/* Call it while holding the lock. Removes the session from the table; returns the same as session_if_unused. */
+/* The caller must hold the lock. Removes the session from the table; returns the same as session_if_unused. */
 static struct host_session *session_end(struct host_session **at)
 {
     struct host_session *s = *at;
@@ -322,7 +322,7 @@ static bool pipe_pass_reading(struct host_pipe *p)
     return passed;
 }
 
-/* Call it while holding the lock. If another worker is idle too, removes this worker from the idle list and returns
+/* The caller must hold the lock. If another worker is idle too, removes this worker from the idle list and returns
    true. */
 static bool worker_can_exit(struct host_pipe *p, struct host_worker *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings of remote DCOM clients under Wine, and the accounts with which they log on. Both are values below
-   HKLM\Software\OpenPLA\Dcom; the secrets store contains the password hash that NTLM uses. Portable. */
+/* Settings of remote DCOM clients under Wine, and the accounts with which they log on. Settings and accounts are values
+   below HKLM\Software\OpenPLA\Dcom; the secrets store contains the password hash that NTLM uses. Portable. */
 #ifndef OPENPLA_DCOM_SETTINGS_H
 #define OPENPLA_DCOM_SETTINGS_H
 
@@ -75,8 +75,8 @@ struct dcom_identity {
 };
 void dcom_identity_of(const struct dcom_account *a, struct dcom_identity *out);
 
-/* Returns the accounts in the form that NTLM's acceptor requires. They are read at each logon, so a change takes effect
-   immediately. */
+/* Returns the accounts in the form that NTLM's acceptor requires. The accounts are read at each logon, so a change
+   takes effect immediately. */
 HRESULT dcom_auth_accounts(struct auth_accounts *out);
 
 #endif

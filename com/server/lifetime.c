@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Determines whether the server process must keep running: whether clients are alive or sets are running. Also starts
-   the child process that keeps Wine running. */
+/* Determines whether the server process must keep running: whether clients are alive or sets are running. This file
+   also starts the child process that keeps Wine running. */
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/memory.h"

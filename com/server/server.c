@@ -34,7 +34,7 @@ static HRESULT security_error(const char *doing)
 
 /* Builds the descriptor of the accounts that may call the server: the system, administrators, Performance Log Users
    (MS-PLA 1.5 note 1), LocalService, and the account of this process. Only administrators and Performance Log Users may
-   call it from another computer. In the descriptor, the access mask 3 means COM_RIGHTS_EXECUTE and
+   call the server from another computer. In the descriptor, the access mask 3 means COM_RIGHTS_EXECUTE and
    COM_RIGHTS_EXECUTE_LOCAL; 7 also includes COM_RIGHTS_EXECUTE_REMOTE. From LocalAlloc. */
 static HRESULT callers_descriptor(PSECURITY_DESCRIPTOR *out)
 {
@@ -100,7 +100,7 @@ HRESULT server_secure(initialize_security *initialize)
 /* A client whose request was in transit when the classes were revoked arrives within this time. */
 #define LATE_CLIENT_MS  200
 
-/* The counts that keep the process running. They are for the whole module; DllCanUnloadNow and the server share
+/* The counts that keep the process running. The counts are for the whole module; DllCanUnloadNow and the server share
    them. */
 static volatile LONG objects, work;
 static HANDLE use_changed; /* auto-reset event, set by every change of either count; only in openplasrv.exe */
