@@ -52,12 +52,13 @@ void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8
 /* Returns bytes for the client, valid until the next call. Report how many you have sent with rpc_connection_sent. */
 const uint8_t *rpc_connection_output(const struct rpc_connection *c, size_t *size);
 void rpc_connection_sent(struct rpc_connection *c, size_t size);
-/* Whether the connection adds no more output. If so, send the remaining output, and then close the connection. */
+/* Whether the connection adds no more output. If this is true, send the remaining output, and then close the
+   connection. */
 bool rpc_connection_is_over(const struct rpc_connection *c);
 /* Returns why the connection has ended, for a log and never for the client; "" if it has not ended. Static text. */
 const char *rpc_connection_failure(const struct rpc_connection *c);
-/* Returns whether the connection has ended because of a refused logon; *account is the account (borrowed). If so, the
-   caller should delay the next logon from this address. */
+/* Returns whether the connection has ended because of a refused logon; *account is the account (borrowed). If the logon
+   was refused, the caller should delay the next logon from this address. */
 bool rpc_connection_logon_failed(const struct rpc_connection *c, const char **account);
 /* Returns the time at which the connection must be closed if it makes no progress until then. Single bytes are not
    progress, so a client gains no time by sending slowly. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NDR 2.0, little endian (C706 14): a reader that never reads beyond its bytes, and a writer that grows. Both align a
-   value by its offset from the first byte. In a call, this is the first byte of the stub. */
+/* NDR 2.0, little endian (C706 14): a reader that never reads beyond its bytes, and a writer that grows. Reader and
+   writer align a value by its offset from the first byte. In a call, the first byte is the beginning of the stub. */
 #ifndef OPENPLA_RPC_NDR_H
 #define OPENPLA_RPC_NDR_H
 
@@ -71,8 +71,8 @@ uint64_t ndr_read_u64(struct ndr_reader *r);
 GUID ndr_read_guid(struct ndr_reader *r);
 /* Reads a conformance, which must equal `expected`. */
 void ndr_expect_u32(struct ndr_reader *r, uint32_t expected);
-/* Whether `count` items of at least `size` bytes can still follow; if not, the reader fails. Call it before allocating
-   memory for a count from the network. */
+/* Whether `count` items of at least `size` bytes can still follow; if not, the reader fails. Call this function before
+   allocating memory for a count from the network. */
 bool ndr_can_hold(struct ndr_reader *r, uint64_t count, size_t size);
 
 /* ---- memory of a decoded body ----

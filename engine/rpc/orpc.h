@@ -62,8 +62,8 @@ void orpc_server_close(struct orpc_server *s);
 /* Implements rpc_service.serves. The server offers the interfaces of DCOM, the handler's interfaces, and the management
    interface (MS-RPCE), which some clients use only to log on. */
 bool orpc_server_serves(struct orpc_server *s, const GUID *iid, uint32_t version);
-/* Releases the objects that were not used or pinged for run_down_ms. Call it every few seconds, with the same clock as
-   orpc_session_call. */
+/* Releases the objects that were not used or pinged for run_down_ms. Call this function every few seconds, with the
+   same clock as orpc_session_call. */
 void orpc_server_run_down(struct orpc_server *s, uint64_t now_ms);
 size_t orpc_server_objects(struct orpc_server *s);
 
@@ -76,8 +76,8 @@ void orpc_session_close(struct orpc_session *s); /* NULL is allowed; objects sta
 uint32_t orpc_session_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms,
                            struct ndr_writer *out);
 
-/* Called by the handler during a call. Returns an object reference for the caller. It includes ORPC_REFERENCES
-   references. Fails with E_NOINTERFACE if the interface is not served, or with
+/* Called by the handler during a call. Returns an object reference for the caller. The object reference includes
+   ORPC_REFERENCES references. Fails with E_NOINTERFACE if the interface is not served, or with
    HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA) if there are too many objects. */
 HRESULT orpc_export(struct orpc_call *call, void *object, const GUID *iid, struct objref *out);
 /* Finds the object to which a reference from the caller refers, and returns its interface `iid` with a new reference.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The primitives of NTLM: MD4 (RFC 1320), MD5 (RFC 1321), HMAC-MD5 (RFC 2104) and RC4, random bytes, and a comparison
-   in constant time. They exist here because NTLMv2 requires them; no other code may use them (DECISIONS 135). */
+   in constant time. These algorithms exist here because NTLMv2 requires them; no other code may use them (DECISIONS
+   135). */
 #ifndef OPENPLA_RPC_DIGESTS_H
 #define OPENPLA_RPC_DIGESTS_H
 

@@ -16,8 +16,8 @@ struct remote_accounts {
     size_t count, capacity;
 };
 void remote_accounts_free(struct remote_accounts *t);
-/* Parses the stored text, and changes the text while parsing. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the text is
-   corrupt, and *out is empty. */
+/* Parses the stored text, and changes the text while parsing. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the
+   text is corrupt; *out is then empty. */
 HRESULT remote_accounts_read(char *text, uint64_t *number, struct remote_accounts *out);
 
 #endif

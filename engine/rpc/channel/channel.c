@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client side of a TCP connection. It passes whole PDUs to the state machine, and sends the state machine's output
-   before each wait. */
+/* The client side of a TCP connection. The channel passes whole PDUs to the state machine, and sends the state
+   machine's output before each wait. */
 #include "engine/rpc/channel.h"
 
 #include "engine/base/memory.h"

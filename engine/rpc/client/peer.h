@@ -45,11 +45,11 @@ struct orpc_peer {
 /* An idle connection can end during a call, after the server may have received the request. PEER_REPEAT: the request is
    then sent again on a new connection, because a repetition does no harm. PEER_ONCE: the call fails. */
 enum peer_repeat { PEER_ONCE, PEER_REPEAT };
-/* Calls a method on an idle or new connection to the port. *answer from memory_alloc. */
+/* Calls a method on an idle or new connection to the port. *answer is from memory_alloc. */
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
                   const struct ndr_writer *request, enum peer_repeat repeat, uint8_t **answer, size_t *size);
 /* These functions add and remove a use of an object. The object is pinged while it has a use. The first peer_hold
-   starts the pinger. E_OUTOFMEMORY. */
+   starts the pinger. Fails with E_OUTOFMEMORY. */
 HRESULT peer_hold(struct orpc_peer *p, uint64_t oid);
 void peer_drop(struct orpc_peer *p, uint64_t oid);
 

@@ -88,7 +88,7 @@ static void variant_read_pointee(struct ndr_reader *r, struct ndr_arena *arena, 
                                  struct ndr_variant *out);
 
 /* Returns the type of array elements that were sent as numbers of `size` bytes. This is `named`, the sender's VARTYPE,
-   if such a number has this size. If not, the function returns `otherwise`. */
+   if such a number has this size. If the size differs, the function returns `otherwise`. */
 static uint16_t array_number_type(uint16_t named, size_t size, uint16_t otherwise)
 {
     return ndr_number_size(named) == size ? named : otherwise;

@@ -74,7 +74,7 @@ void objects_free_all(struct orpc_server *s);
 /* Performs a call of IObjectExporter (MS-DCOM 3.1.2.5.1), which needs no ORPCTHIS and no authentication. */
 uint32_t exporter_call(struct orpc_session *s, const struct rpc_call *call, uint64_t now_ms, struct ndr_reader *in,
                        struct ndr_writer *out);
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 void ping_sets_run_down(struct orpc_server *s, uint64_t now_ms, uint32_t period_ms);
 
 /* These functions perform calls of the activation interfaces and of IRemUnknown(2). `in` begins after ORPCTHIS, `out`

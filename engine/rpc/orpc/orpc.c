@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Executes one ORPC call: checks the interface and the access, reads ORPCTHIS and writes ORPCTHAT (MS-DCOM 2.2.13), and
-   calls IRemUnknown or the handler's methods. Also contains the client's bodies of IRemUnknown and IObjectExporter. */
+   calls IRemUnknown or the handler's methods. This file also contains the client's bodies of IRemUnknown and
+   IObjectExporter. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/base/text.h"

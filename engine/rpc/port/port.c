@@ -4,10 +4,10 @@
        accept ──> queue ──> workers ──> parked connections ──> poller ──> queue ...
 
    A worker reads the bytes that have arrived, passes them to the state machine, performs a complete call, and sends the
-   output. It stays with the connection as long as bytes arrive, and for STAY_MS after that, so that a busy client does
-   not wait for another thread. Then it parks the connection. A single poller waits for all parked connections, because
-   a thread for each of them would cost 1 MB under Wine. No wait is longer than the state machine allows, so a client
-   that is silent or sends single bytes loses its connection. */
+   output. The worker stays with the connection as long as bytes arrive, and for STAY_MS after the last byte, so that a
+   busy client does not wait for another thread. Then the worker parks the connection. A single poller waits for all
+   parked connections, because a thread for each of them would cost 1 MB under Wine. No wait is longer than the state
+   machine allows, so a client that is silent or sends single bytes loses its connection. */
 #include "engine/rpc/port.h"
 
 #include "engine/base/clock.h"
