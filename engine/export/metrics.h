@@ -31,8 +31,9 @@ struct metric_sink {
     void *user;
 };
 
-/* The value that metric_add_value writes, as a number. It is an integer if the scale has neither divisor nor offset, so
-   that all values of a series have the same type. metric_value_of returns false if the sample has no value. */
+/* The value that metric_add_value writes, as a number. The number is an integer if the scale has neither divisor nor
+   offset, so that all values of a series have the same type. metric_value_of returns false if the sample has no
+   value. */
 struct metric_number {
     bool is_integer;
     int64_t integer;
@@ -74,7 +75,8 @@ const struct texts *exporter_refused(const struct exporter *e);
 /* Returns the number of exported counters. A counter with "*" counts once. */
 size_t exporter_counters(const struct exporter *e);
 /* Takes a sample and passes it to the sink. *utc receives the sample's time (FILETIME) before the sink is called.
-   `collectors`: export only these collectors of the preset; empty or NULL: all. Several threads may call it. */
+   `collectors`: export only these collectors of the preset; empty or NULL: all. Several threads may call this
+   function. */
 HRESULT exporter_sample(struct exporter *e, const struct texts *collectors, const struct metric_sink *sink,
                         int64_t *utc);
 /* Passes the next sample of the logs to the sink. S_FALSE: there are no more samples. */

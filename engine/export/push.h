@@ -44,8 +44,8 @@ struct push_figures {
 };
 
 struct push;
-/* Checks the URL (for OTLP, its path is optional) and starts the sender. Call it before other threads run. A failure
-   sets an error message. Credentials are copied. */
+/* Checks the URL (for OTLP, its path is optional) and starts the sender. Call this function before other threads run. A
+   failure sets an error message. Credentials are copied. */
 HRESULT push_open(const struct push_settings *settings, struct push **out);
 /* Passes a request to the sender. Takes ownership of `bytes`, which is from memory_alloc, even on failure. Without a
    queue, the call can wait for the server. E_ABORT: `stopped` ended the wait. */

@@ -13,7 +13,7 @@
    Thus a series stays with its process when another process of the same name exits.
 
    The columns of logs are those of engine/report/columns.h: counters with "*", as in a query, or single counters with
-   their instance. They all belong to one path, and are added while the logs are read. */
+   their instance. All columns of logs belong to one path, and are added while the logs are read. */
 #include "engine/export/metrics/exporter.h"
 
 #include "engine/base/clock.h"

@@ -10,7 +10,7 @@
 
 /* ---- labels that occurred before ---- */
 
-/* Prepares the set of this sample's label hashes. It is used for families and objects in which the same labels can
+/* Prepares the set of this sample's label hashes. The set is used for families and objects in which the same labels can
    occur twice. */
 static HRESULT seen_begin(struct exporter *e, size_t most)
 {
@@ -324,7 +324,8 @@ static HRESULT give_fact(void *user, const char *collector, const char *metric, 
     return hr;
 }
 
-/* Passes the metric windows_exporter_collector_success to the sink. Its value says whether a collector has counters. */
+/* Passes the metric windows_exporter_collector_success to the sink. The value of this metric says whether a collector
+   has counters. */
 static HRESULT give_collectors(const struct facts *p)
 {
     const struct metric_family f = {.name = (char *)"windows_exporter_collector_success",

@@ -33,10 +33,10 @@ struct http_answer {
     size_t size;
 };
 /* Posts a body and waits up to `timeout_ms` for the response. On failure, the error message says why there is no
-   response. E_ABORT: http_client_stop was called. Only one thread at a time may call it. */
+   response. E_ABORT: http_client_stop was called. Only one thread at a time may call this function. */
 HRESULT http_client_post(struct http_client *c, const char *content_type, const void *body, size_t size,
                          uint32_t timeout_ms, struct http_answer *out);
-/* Aborts the current post and all later posts. Any thread may call it. */
+/* Aborts the current post and all later posts. Any thread may call this function. */
 void http_client_stop(struct http_client *c);
 void http_client_close(struct http_client *c); /* NULL is allowed */
 

@@ -218,7 +218,7 @@ static bool batch_queue(struct push *p, struct push_batch *b, bool front)
     return SUCCEEDED(hr);
 }
 
-/* Takes the oldest request in memory. Call it while holding the lock. */
+/* Takes the oldest request in memory. The caller must hold the lock. */
 static bool waiting_take(struct push *p, struct push_batch *out)
 {
     if (p->waiting_count == 0)
@@ -262,7 +262,7 @@ static bool queue_is_empty(struct push *p)
     return !p->queue || push_queue_state(p->queue).batches == 0;
 }
 
-/* Takes the next request: the oldest in the queue, otherwise the oldest in memory. Call it while holding the lock. */
+/* Takes the next request: the oldest in the queue, otherwise the oldest in memory. The caller must hold the lock. */
 static bool next_take(struct push *p, struct push_batch *b, bool *queued)
 {
     *queued = false;

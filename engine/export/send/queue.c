@@ -5,9 +5,9 @@
        0000010000000000.batch    the oldest request
        0000010000000001.batch
 
-   A file with such a name is complete, because it is written under another name and then renamed. It is deleted after
-   the server has accepted the request. If the process exits before that, the request is sent again later. Other
-   programs can change the files, so a file is checked before it is sent, and deleted if it is corrupt. */
+   A file with such a name is complete, because it is written under another name and then renamed. The file is deleted
+   after the server has accepted the request. If the process exits before it deletes the file, the request is sent again
+   later. Other programs can change the files, so a file is checked before it is sent, and deleted if it is corrupt. */
 #include "engine/export/send/queue.h"
 
 #include "engine/base/file.h"

@@ -21,7 +21,8 @@ struct push_batch {
 void push_batch_free(struct push_batch *b); /* frees the bytes and clears the struct */
 /* Returns the bytes of a batch's file, from memory_alloc; NULL: out of memory. */
 char *push_batch_write(const struct push_batch *b, size_t *size);
-/* Checks and reads a file's bytes. HRESULT_FROM_WIN32(ERROR_INVALID_DATA): the bytes are not a complete batch. */
+/* Checks and reads a file's bytes. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the bytes are not a complete
+   batch. */
 HRESULT push_batch_read(const char *bytes, size_t size, struct push_batch *out);
 
 struct push_queue;
