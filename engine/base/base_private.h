@@ -33,13 +33,13 @@ HRESULT account_allows(const struct account_sids *account, const char *descripto
 const struct logon *logon_of_os(void);        /* NULL: the host OS has no accounts to log on */
 HRESULT secret_is_too_long(const char *text); /* E_INVALIDARG if the string is too long, otherwise S_OK */
 /* These functions create, read and delete a key's file, which only this account can open. S_FALSE: the file does not
-   exist. The functions reject links. They also reject files and folders of other accounts. */
+   exist. The functions reject links, and also files and folders of other accounts. */
 HRESULT secret_file_write(const char *key, const void *data, size_t size);
 HRESULT secret_file_read(const char *key, size_t most, char **data, size_t *size);
 HRESULT secret_file_delete(const char *key);
 
 /* ---- the trace switch (debug_trace.c): reading and writing on the host OS ----
-   None of these functions allocates memory or sets an error text. They do not use clock.h and process.h, so that a
+   None of these functions allocates memory or sets an error text. None of them uses clock.h or process.h, so that a
    small DLL can report errors without linking all of base. */
 
 #define DEBUG_TRACE_NO_FILE ((intptr_t)-2) /* no file is open */
@@ -47,7 +47,8 @@ HRESULT secret_file_delete(const char *key);
    its length. */
 size_t debug_trace_head(char *text, size_t size);
 uint32_t debug_trace_process(void);
-/* Reads an environment variable in UTF-8. "" if it is not set; on Windows also if it does not fit. */
+/* Reads an environment variable in UTF-8. The result is "" if the variable is not set; on Windows, also if its value
+   does not fit into `text`. */
 void debug_trace_setting(const char *name, char *text, size_t size);
 /* Opens the file for appending and creates it if it does not exist. Returns stderr for "" and for a file that cannot be
    opened. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calendar: converts FILETIME values to and from year, month and day, with the same arithmetic on every host OS.
-   Also reads several clocks together. */
+   This file also reads several clocks together. */
 #include "engine/base/clock.h"
 
 #include "engine/base/thread.h"

@@ -19,14 +19,14 @@ struct clock_reading {
     int64_t ticks, utc; /* clock_ticks and clock_utc */
     uint64_t cycles;    /* processor_cycles */
 };
-/* Reads the three clocks together. If the thread is interrupted between the readings, they are read again, so that they
-   differ by at most 10 us, except on a machine that interrupts all 16 attempts. */
+/* Reads the three clocks together. If the thread is interrupted between the readings, the function reads all clocks
+   again. The readings therefore differ by at most 10 us, unless the thread is interrupted in all 16 attempts. */
 struct clock_reading clock_read(void);
 /* Returns the first processor's speed in MHz as the host OS reports it, otherwise the performance counter's rate. The
    result is never 0, because log readers divide by it. */
 uint32_t clock_cpu_mhz(void);
-/* Returns the time between two readings of clock_monotonic_ms. `since` can be later than `now` if another process took
-   it; the result is then 0. */
+/* Returns the time between two readings of clock_monotonic_ms. If another process took the reading `since`, `since` can
+   be later than `now`; the result is then 0. */
 static inline uint64_t clock_passed_ms(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;

@@ -57,7 +57,8 @@ enum { DEBUG_TRACE_BYTES = 800 };
 extern volatile uint32_t debug_trace_areas;
 void debug_trace_step(enum debug_area area, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Checks a list of areas as in OPENPLA_TRACE. E_INVALIDARG: the error text names the first unknown area. */
+/* Checks a list of areas as in OPENPLA_TRACE. Fails with E_INVALIDARG if an area is unknown; the error text names the
+   first unknown area. */
 HRESULT debug_trace_check(const char *list);
 
 #endif

@@ -21,10 +21,10 @@
 #define ERROR_TEXT_BYTES 1024
 
 /* Stores a UTF-8 text for this thread's current failure and returns hr, so that a caller can write `return
-   error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. The text names the property or file and the value. It
-   is truncated to 1023 bytes. */
+   error_set(E_INVALIDARG, "SampleInterval: %u is below 1", n);`. The text names the property or file and the value. The
+   text is truncated to 1023 bytes. */
 HRESULT error_set(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Prepends the formatted context and ": " to hr's current text, or to its standard text if it has none. */
+/* Prepends the formatted context and ": " to hr's current text, or to hr's standard text if no text is set. */
 HRESULT error_prefix(HRESULT hr, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Returns the text that this thread last set for exactly this hr, otherwise hr's standard text; never NULL. The text is
    valid until the thread's next error_ call. */

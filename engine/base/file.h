@@ -64,8 +64,8 @@ HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what
 /* Like file_open, but waits up to timeout_ms while another process has the file open for writing. After the timeout the
    result is HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION). */
 HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out);
-/* Creates a file that only this process can open, in the host OS's folder for temporary files. It is deleted when it is
-   closed. */
+/* Creates a file that only this process can open, in the host OS's folder for temporary files. The file is deleted when
+   it is closed. */
 HRESULT file_open_scratch(struct file **out);
 /* Writes everything or fails; earlier contents stay intact. Fails with ERROR_DISK_FULL if only a part could be
    written. */
@@ -100,13 +100,13 @@ HRESULT file_delete(const char *path);
 /* Renames within one volume and replaces an existing file `to`. Retries after a sharing violation, as file_store
    does. */
 HRESULT file_rename(const char *from, const char *to);
-/* Renames a file or a folder and replaces nothing: HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if the new name exists. If the
-   process is killed during the call, the old name or both names remain. On a file system that supports neither such a
-   rename nor hard links, an empty file with the new name can remain beside the old file. */
+/* Renames a file or a folder and replaces nothing. Fails with HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) if the new name
+   exists. If the process is killed during the call, the old name or both names remain. On a file system that supports
+   neither such a rename nor hard links, an empty file with the new name can remain beside the old file. */
 HRESULT file_rename_new(const char *from, const char *to);
 /* S_OK: the name exists; S_FALSE: it does not exist; a failure: unknown. */
 HRESULT file_find(const char *path);
-/* Also false if the answer is unknown: no access, or out of memory. */
+/* Whether the path exists. Also false if the answer is unknown, because access is denied or memory has run out. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
 /* Whether both paths name the same file. Recognizes different paths to the file's folder, but not a second hard link to
@@ -156,10 +156,11 @@ enum file_grant {
    and under Wine, because nothing runs as another account there. */
 HRESULT file_grant(const char *path, const char *sid, enum file_grant what);
 /* Like file_load, but requires a trusted owner: the system, the administrators or this process's account (in the native
-   build, the superuser or this account). For any other owner it fails with E_ACCESSDENIED and a text that names the
-   file and its owner. It checks the opened file, so the checked file is the one that it reads. */
+   build, the superuser or this account). For any other owner the function fails with E_ACCESSDENIED and an error text
+   that names the file and its owner. The function checks the file after it has opened the file, so it checks the same
+   file that it reads. */
 HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
-/* E_ACCESSDENIED unless the open file has an owner that file_load_trusted trusts. */
+/* Fails with E_ACCESSDENIED unless the open file has an owner that file_load_trusted trusts. */
 HRESULT file_check_owner(struct file *f);
 
 /* An exclusive lock between processes, based on a lock file. The system releases the lock when its holder exits. A

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that are kept open while their contents are deleted, and folders that are watched for changes. Also
-   drives. */
+/* Folders that are kept open while their contents are deleted, and folders that are watched for changes. This header
+   also declares drives. */
 #ifndef OPENPLA_FOLDER_H
 #define OPENPLA_FOLDER_H
 

@@ -87,7 +87,7 @@ HRESULT kernel_folder_numbers_between(const char *path, uint32_t low, uint32_t h
     return take_ids(&list, kernel_folder_each_like(path, first, length - same, add_id, &list), ids, count);
 }
 
-/* Only the end of the line is read. The file consists of one line: "0.00 0.01 0.05 1/123 4567". */
+/* The function reads only the end of the file's only line: "0.00 0.01 0.05 1/123 4567". */
 bool kernel_load_parse(const char *text, size_t size, struct kernel_load *out)
 {
     const char *end = text + size, *slash = text_find(text, end, '/');

@@ -6,7 +6,7 @@
 static _Atomic(struct mapped_file *) first;
 static struct lock adding = LOCK_INIT;
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static struct mapped_file *find_free(void)
 {
     for (struct mapped_file *m = atomic_load(&first); m; m = m->next)

@@ -56,20 +56,20 @@ void lock_leave(struct lock *lock);
 /* ---- environment and settings ---- */
 
 /* Reads an environment variable. S_OK: *value is its text, from memory_alloc. S_FALSE: the variable is not set, or
-   empty; *value is NULL. E_OUTOFMEMORY. */
+   empty; *value is NULL. Fails with E_OUTOFMEMORY. */
 HRESULT environment_get(const char *name, char **value);
 
 /* Reads a setting from the environment variable `variable`, otherwise from the value `name` of HKLM\Software\OpenPLA. A
-   number is returned as digits. *out is from memory_alloc. S_FALSE and NULL: neither is set. E_OUTOFMEMORY, or the
-   reason why the value cannot be read. */
+   number is returned as digits. *out is from memory_alloc. S_FALSE: neither is set, and *out is NULL. Fails with
+   E_OUTOFMEMORY, or with the reason why the value cannot be read. */
 HRESULT environment_read_setting(const char *variable, const char *name, char **out);
 
 /* Like environment_read_setting, but returns NULL on any failure, for callers that can continue without the setting. */
 char *environment_setting(const char *variable, const char *name);
 
 /* From now on, libraries that are loaded by name are found only in the program's folder and the system's folders, and
-   not in the current folder or PATH. This also applies to libraries that the system's code loads. Windows only; must be
-   the first call in OpenPLA's programs. */
+   not in the current folder or PATH. These rules also apply to libraries that the system's code loads. Windows only;
+   must be the first call in OpenPLA's programs. */
 void libraries_restrict(void);
 
 #endif

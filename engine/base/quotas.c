@@ -59,7 +59,7 @@ static HRESULT take_parts(char *text, uint32_t *numbers)
     return S_OK;
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static HRESULT read_numbers(void)
 {
     uint32_t numbers[QUOTAS];

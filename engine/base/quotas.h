@@ -22,8 +22,8 @@ enum quota_number {
 #undef QUOTA
 };
 
-/* The environment variable that changes quotas, such as "sets=20;bytes=1000000". It must be set in the process that
-   enforces the quotas. It is read once, at the first query, or by quotas_read. */
+/* The environment variable that changes quotas, such as "sets=20;bytes=1000000". The variable must be set in the
+   process that enforces the quotas. It is read once, at the first query, or by quotas_read. */
 #define QUOTAS_VARIABLE "OPENPLA_QUOTAS"
 /* Reads the variable again. Each part must set a settable quota to a number from 1 to 2^32-1. Fails with E_INVALIDARG
    if a part does not; the error text names this part, and all quotas keep the table's numbers. */

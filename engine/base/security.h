@@ -62,14 +62,14 @@ HRESULT access_allows(const struct access_subject *subject, const char *descript
                       uint32_t rights, bool *allowed);
 
 /* The first function checks whether the caller is an administrator or the system. The second function checks whether
-   the caller is the account with this SID, or a member of the group with this SID. Both return true for this process
-   itself, and false if the answer is unknown. */
+   the caller is the account with this SID, or a member of the group with this SID. Both functions return true for this
+   process itself, and false if the answer is unknown. */
 bool access_is_administrator(const struct caller *caller);
 bool access_is_account(const struct caller *caller, const char *sid);
 
 /* ---- security descriptors read from SDDL (MS-DTYP 2.5.1) ---- */
 
-/* A SID in parsed form. Its account need not exist on this machine. */
+/* A SID in parsed form. The SID's account need not exist on this machine. */
 struct sid {
     char alias[3]; /* two letters for an account whose SID depends on its machine or domain; otherwise "" */
     uint8_t count;

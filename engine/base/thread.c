@@ -88,7 +88,7 @@ static void work_group_unqueue(struct work_group *g)
     g->queued = false;
 }
 
-/* Call it while holding the lock; it releases the lock for a moment. */
+/* The caller must hold the lock. The function releases the lock for a moment. */
 static void end_process_if_last(void)
 {
     lock_leave(&lock);
@@ -163,7 +163,7 @@ void timed_work_thread_leaves(void)
     thread_condition_wake(&wanted); /* from now on, each idle thread waits only LOOK_MS */
 }
 
-/* Queues the group, and wakes or creates a thread for it. Call it while holding the lock. False: no thread can be
+/* Queues the group, and wakes or creates a thread for it. The caller must hold the lock. False: no thread can be
    created. */
 static bool work_group_engage_thread(struct work_group *g)
 {

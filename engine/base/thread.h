@@ -71,7 +71,7 @@ static inline void *thread_slot(void)
 
 /* Sets the calling thread's slot. When the thread ends, it calls `ended` with the slot's value; all calls must pass the
    same function. `ended` must not take a lock, because the process may be exiting. The module that contains this code
-   stays loaded from the first call on. E_OUTOFMEMORY, or the system's error. */
+   stays loaded from the first call on. Fails with E_OUTOFMEMORY, or with the system's error. */
 HRESULT thread_slot_set(void *value, void (*ended)(void *value));
 
 enum { THREAD_MOST_SID = 68 };
@@ -98,11 +98,12 @@ void thread_last_error(uint32_t code);
 /* ---- the last thread ----
    Windows ends a process when its last thread ends, even if that thread calls ExitThread. A background thread of
    OpenPLA that runs until the process exits would therefore keep the process alive. Such a thread regularly checks
-   whether all of the program's threads have ended. If so, it ends the process with the exit code that the process would
-   have had without OpenPLA. In the native build, threads do not keep a process alive, so these functions do nothing. */
+   whether all of the program's threads have ended. If all have ended, the background thread ends the process with the
+   exit code that the process would have had without OpenPLA. In the native build, threads do not keep a process alive,
+   so these functions do nothing. */
 
-/* Called by a thread that is ending (DLL_THREAD_DETACH) or can end without notice. Its exit code becomes the process's
-   exit code unless another thread calls this function later. */
+/* Called by a thread that is ending (DLL_THREAD_DETACH) or can end without notice. The thread's exit code becomes the
+   process's exit code unless another thread calls this function later. */
 void last_thread_leaves(void);
 /* Whether all threads of this process have ended, except the calling thread and `others` more threads. */
 bool last_thread_is_own(uint32_t others);
@@ -134,8 +135,8 @@ bool timed_work_release(struct timed_work *work);
    timed_work_leave. */
 void timed_work_enter(void);
 void timed_work_leave(void);
-/* Called by a thread of the process that is ending (DLL_THREAD_DETACH). Its exit code can become the process's exit
-   code. Takes no lock. */
+/* Called by a thread of this process that is ending (DLL_THREAD_DETACH). The thread's exit code can become the
+   process's exit code. Takes no lock. */
 void timed_work_thread_leaves(void);
 
 /* ---- processors and cycle counters, without a system call ---- */
@@ -161,7 +162,7 @@ static inline uint64_t processor_cycles(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* Returns the number of the current processor. Only for PROCESSOR_RDPID. */
+/* Returns the number of the current processor. Requires PROCESSOR_RDPID. */
 static inline uint32_t processor_here(void)
 {
     uintptr_t number; /* rdpid writes a whole register */
@@ -169,7 +170,7 @@ static inline uint32_t processor_here(void)
     return (uint32_t)number & ((1u << PROCESSOR_NUMBER_BITS) - 1);
 }
 
-/* Returns the cycle counter and the number of the current processor. Only for PROCESSOR_RDTSCP and PROCESSOR_RDPID. */
+/* Returns the cycle counter and the number of the current processor. Requires PROCESSOR_RDTSCP or PROCESSOR_RDPID. */
 static inline uint64_t processor_cycles_here(uint32_t *processor)
 {
     unsigned number;

@@ -316,7 +316,8 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
 {
     struct dirent *entry;
     HRESULT hr = S_OK;
-    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* has its own position in the list */
+    /* This descriptor has its own position in the list of entries. */
+    int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     if (!directory) {
         hr = posix_failed(errno, f->path);

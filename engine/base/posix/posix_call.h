@@ -26,7 +26,8 @@ static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
 /* Calls flock without waiting, and repeats the call if a signal interrupts it. Returns 0 or errno. */
 int posix_flock(int fd, int operation);
-/* Extends the file to at least this size and allocates its space. A signal handler may call it. Returns 0 or errno. */
+/* Extends the file to at least this size and allocates its space. A signal handler may call this function. Returns 0 or
+   errno. */
 int posix_take_room(int fd, uint64_t size);
 
 /* ---- files from descriptors that file_open did not open ---- */

@@ -26,10 +26,10 @@
 #include <unistd.h>
 
 /* ---- the folder ----
-   One folder below /dev/shm contains the names of all objects that processes of this account share. It has mode 0700
-   and belongs to this account, so nobody else can create files or links in it. Its name is "openpla-UID", or, if
-   another account uses that name, "openpla-UID-KEY" with a random key. If several folders are valid, the first one by
-   name is used. */
+   One folder below /dev/shm contains the names of all objects that processes of this account share. The folder has mode
+   0700 and belongs to this account, so nobody else can create files or links in it. The folder's name is "openpla-UID",
+   or, if another account uses that name, "openpla-UID-KEY" with a random key. If several folders are valid, the first
+   one by name is used. */
 
 #define SHARED_FOLDER_ROOT "/dev/shm"
 
@@ -88,7 +88,7 @@ static int shared_folder_make(int root, const char *plain)
     return mkdirat(root, name, 0700) && errno != EEXIST ? errno : 0;
 }
 
-/* Call it while holding the lock. */
+/* The caller must hold the lock. */
 static int shared_folder_open_known(int root, int *out)
 {
     char plain[NAME_ROOM];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes events to the event log, through the event provider of Windows' PLA. Windows contains the manifest of this
-   event provider. Under Wine the calls have no effect. This is a separate file because it uses advapi32's
+   event provider. Under Wine the calls have no effect. This code is in a separate file because it uses advapi32's
    EventRegister, which programs with OpenPLA's own event functions cannot link. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Stack frames that catch exceptions, written in assembly because the compiler has no __try. In 64-bit programs, unwind
-   data names the handlers (Microsoft's "x64 exception handling"). This costs nothing until an exception occurs; the
-   handlers of called functions run first. In 32-bit programs, each thread has a list of the frames on its stack; the
-   list begins at fs:0. */
+   data names the handlers (Microsoft's "x64 exception handling"). Such a frame costs nothing until an exception occurs;
+   the handlers of called functions run first. In 32-bit programs, each thread has a list of the frames on its stack;
+   the list begins at fs:0. */
 #include "engine/base/guard.h"
 
 #include <windows.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the Linux kernel's files under Wine, with NtReadFile at offset 0 of a handle that stays open. This costs a few
-   microseconds more than pread in the native build. Opening the file each time would cost ten times as much, and so
-   would ReadFile with an OVERLAPPED. */
+/* Reads the Linux kernel's files under Wine, with NtReadFile at offset 0 of a handle that stays open. Such a read costs
+   a few microseconds more than pread in the native build. Opening the file for each read would cost ten times as much;
+   ReadFile with an OVERLAPPED would be as expensive. */
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/memory.h"
@@ -251,7 +251,7 @@ HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free)
     return hr;
 }
 
-/* The functions below access tracefs under Wine. They differ from the functions for other files: in tracefs,
+/* The functions below access tracefs under Wine. These functions differ from the functions for other files: in tracefs,
    CREATE_ALWAYS would not clear a file, RemoveDirectoryW always reports that the folder is not empty, and the pages of
    a stream have no offset. */
 

@@ -37,9 +37,9 @@ static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS]);
 static HRESULT lasting_check_own(HANDLE file, const char *name);
 
 #define FILL_BYTES (256u << 10)
-/* Only the owner may read, write and delete. Wine converts this to mode 0600. The account that creates the file owns
-   it; if the descriptor named an owner that is in the token, Wine would also grant the owner's rights to the Unix
-   group. */
+/* Only the owner may read, write and delete the file. Wine converts this descriptor to mode 0600. The account that
+   creates the file owns it; if the descriptor named an owner that is in the token, Wine would also grant the owner's
+   rights to the Unix group. */
 #define OWN_RIGHTS "O:SYD:P(A;;0x13019f;;;SY)"
 
 static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
@@ -168,7 +168,7 @@ HRESULT section_delete(const char *name)
 
 #define IN_MEMORY  L"\\\\?\\unix\\dev\\shm"
 #define MUTEX      "openpla-folder"
-/* Only for the owner: Wine converts this to mode 0700. */
+/* Grants access only to the owner: Wine converts this descriptor to mode 0700. */
 #define OWN_FOLDER "O:SYD:P(A;;FA;;;SY)"
 
 enum { RECORD_BYTES = 128, KNOWN_OF = 16 /* digits of a 64-bit number */ };
@@ -409,7 +409,7 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
     return hr;
 }
 
-/* Call it while holding the mutex. */
+/* The caller must hold the mutex. */
 static HRESULT find_or_make(const struct places *p, WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
 {
     struct record r;

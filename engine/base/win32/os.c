@@ -243,7 +243,7 @@ void lock_leave(struct lock *lock)
 
 void libraries_restrict(void)
 {
-    /* This also applies to calls of LoadLibrary without flags, for example by the system's libraries. The results are
+    /* These two calls also restrict LoadLibrary without flags, for example in the system's libraries. The results are
        not checked: on Windows versions that support both functions they do not fail, and on other versions the folder
        is specified wherever OpenPLA loads a library. */
     SetDllDirectoryW(L"");

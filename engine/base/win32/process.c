@@ -95,8 +95,8 @@ static bool attribute_put(struct start *s, DWORD_PTR attribute, const void *valu
     return !size || UpdateProcThreadAttribute(s->attributes, 0, attribute, (void *)value, size, NULL, NULL);
 }
 
-/* Sets the job of the process, and the handles that it inherits. It inherits no other handles, even if they are
-   inheritable. */
+/* Sets the job of the process, and the handles that it inherits. The process inherits no other handles, even if they
+   are inheritable. */
 static HRESULT attributes_create(const struct program *program, struct start *s)
 {
     SIZE_T size = 0;
@@ -335,8 +335,8 @@ uint32_t process_own_threads(void)
     return threads;
 }
 
-/* Finds the creation time of the process in the system's list. This requires no rights to the process. 0: the process
-   does not exist. The function is slow, because the whole list is copied. */
+/* Finds the creation time of the process in the system's list. The search requires no rights to the process. 0: the
+   process does not exist. The function is slow, because the whole list is copied. */
 static uint64_t listed_creation_time(uint32_t id)
 {
     const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount);

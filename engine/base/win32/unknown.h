@@ -6,7 +6,8 @@
 #include <windows.h>
 #include <ole2.h>
 
-/* Returns a reference to the object for its `own` interface and for IUnknown; E_NOINTERFACE for any other interface. */
+/* Returns a reference to the object for its `own` interface and for IUnknown. Fails with E_NOINTERFACE for any other
+   interface. */
 static inline HRESULT unknown_query(void *object, REFIID own, REFIID iid, void **out)
 {
     if (!out)
