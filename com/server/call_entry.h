@@ -37,7 +37,8 @@ typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization
                                             DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities);
 /* Checks that the current call uses packet privacy (MS-PLA 2.1). `query` is CoQueryClientBlanket. Fails with
    E_ACCESSDENIED if the call has a lower authentication level than packet privacy (the message names this level), or if
-   the level is unknown. Wine never reports the level (behaviour 21), so with `wine` an unknown level is accepted. */
+   the level is unknown. Wine never reports the level (behaviour 21), so an unknown level is accepted if `wine` is
+   set. */
 HRESULT call_check_level(query_client_blanket *query, bool wine);
 
 /* Turns on the checks and counts of calls into this process. Called by openplasrv.exe, not by clients. */

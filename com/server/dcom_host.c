@@ -36,7 +36,7 @@ struct host_session {
        uses them. */
     uint32_t accounts_read; /* value of dcom_host.accounts_read when the account was looked up */
     char account[AUTH_NAME_BYTES];
-    struct dcom_account known; /* name NULL: the account does not exist */
+    struct dcom_account known; /* if the name is NULL, the account does not exist */
     struct dcom_identity identity;
 };
 
