@@ -43,10 +43,10 @@ HRESULT auth_accept(enum auth_type type, const struct auth_accounts *accounts, s
 HRESULT auth_initiate(enum auth_type type, const struct auth_credentials *credentials, struct auth_context **out);
 void auth_close(struct auth_context *a); /* wipes the keys; NULL is allowed */
 
-/* Processes the peer's token (in an initiator's first call, NULL and 0). *answer is the next token to send, from
-   memory_alloc (NULL: nothing to send). S_OK: this side has finished. S_FALSE: this side expects another token.
-   E_ACCESSDENIED: the token was rejected, auth_refusal returns the reason, and the context can only be closed. The
-   function also fails if memory or random bytes are not available. */
+/* Processes the peer's token. In an initiator's first call, `token` is NULL and `size` is 0. *answer is the next token
+   to send, from memory_alloc (NULL: nothing to send). S_OK: this side has finished. S_FALSE: this side expects another
+   token. E_ACCESSDENIED: the token was rejected, auth_refusal returns the reason, and the context can only be closed.
+   The function also fails if memory or random bytes are not available. */
 HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uint8_t **answer, size_t *answer_size);
 bool auth_is_done(const struct auth_context *a);
 /* Returns why a token was rejected, for a log and never for the peer; static text, "" if nothing was rejected. */

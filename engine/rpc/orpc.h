@@ -117,7 +117,7 @@ struct orpc_references {
 void orpc_write_references(struct ndr_writer *w, const GUID *causality, const struct orpc_references *items,
                            size_t count);
 
-/* IObjectExporter: opnum 2 ComplexPing, 1 SimplePing. `set` 0: creates a new set. */
+/* IObjectExporter: opnum 2 ComplexPing, 1 SimplePing. If `set` is 0, the server creates a new set. */
 void orpc_write_complex_ping(struct ndr_writer *w, uint64_t set, uint16_t sequence, const uint64_t *add,
                              uint16_t add_count, const uint64_t *remove, uint16_t remove_count);
 /* Returns the status; *set is the set's id. */

@@ -59,7 +59,7 @@ enum { ORPC_METHOD = 1, ORPC_GET = 2, ORPC_PUT = 4, ORPC_REPEATABLE = 0x10000 };
 /* Calls the member, whose id is requested once for each object. `arguments` are in the order of the call, at most
    DISPATCH_ARGUMENTS_MOST. Properties are read again if the connection ends; other calls are made at most once, as by
    orpc_call. *value is valid until *answer is freed; the caller must always free *answer. Pass an object in *value to
-   orpc_object_adopt. `value` NULL: the returned value is released. A failure of the member is returned with the
+   orpc_object_adopt. If `value` is NULL, the returned value is released. A failure of the member is returned with the
    server's error message. */
 HRESULT orpc_invoke(struct orpc_object *o, const char *member, uint32_t flags, const struct ndr_variant *arguments,
                     size_t count, struct orpc_answer *answer, struct ndr_variant *value);

@@ -13,8 +13,9 @@ struct remote_account {
     char *user, *domain; /* domain "": an account of the server's computer */
     uint8_t hash[AUTH_HASH_BYTES];
 };
-/* Creates an account. `name`: user, DOMAIN\user or user@domain. Fails with E_INVALIDARG if the name is empty, too long
-   or contains tabs or line ends (the message names the account), or if the password is not valid UTF-8. */
+/* Creates an account. `name` has the form user, DOMAIN\user or user@domain. Fails with E_INVALIDARG if the name is
+   empty, too long or contains tabs or line ends (the message names the account), or if the password is not valid
+   UTF-8. */
 HRESULT remote_account_make(const char *name, const char *password, struct remote_account *out);
 void remote_account_free(struct remote_account *a); /* wipes and empties it */
 /* Borrowed from the account. */

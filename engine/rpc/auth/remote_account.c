@@ -105,7 +105,7 @@ static const char *host_without_slashes(const char *host)
     return host + strspn(host, "\\");
 }
 
-/* Searches for the name with its port, and then for the name alone. *out NULL: the table contains neither of them. */
+/* Searches for the name with its port, and then for the name alone. If the table contains neither, *out is NULL. */
 static HRESULT table_find_host(const struct remote_accounts *t, const char *text, struct remote_accounts_row **out)
 {
     char *host, *port;
@@ -186,7 +186,8 @@ HRESULT remote_accounts_read(char *text, uint64_t *number, struct remote_account
                          : hr;
 }
 
-/* Loads the newest table, the index of its key and its number. *slot is -1 if no table is stored. */
+/* Loads the newest table. *slot is the index of the table's key, or -1 if no table is stored; *number is the table's
+   number. */
 static HRESULT stored_load(struct remote_accounts *out, int *slot, uint64_t *number)
 {
     HRESULT hr = S_OK;

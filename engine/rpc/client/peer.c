@@ -112,7 +112,8 @@ static HRESULT peer_connect(struct orpc_peer *p, const char *port, struct rpc_ch
     return rpc_channel_open(&target, out);
 }
 
-/* Returns the error for a refused logon or call. `logged_on`: the logon succeeded, but the call was refused. */
+/* Returns the error for a refused logon or call. If `logged_on` is set, the logon succeeded, but the call was
+   refused. */
 static HRESULT peer_refused(const struct orpc_peer *p, bool logged_on)
 {
     if (!p->has_credentials)
