@@ -7,8 +7,8 @@
 #include "engine/export/push.h"
 
 struct feed;
-/* `service`: the name of the program or data collector set, for OTLP. Exporter and sender are borrowed. For Influx, the
-   exporter must be opened with formatted values. */
+/* `service` is the name of the program or data collector set, for OTLP. Exporter and sender are borrowed. For Influx,
+   the exporter must be opened with formatted values. */
 HRESULT feed_open(enum push_kind kind, const char *service, struct exporter *e, struct push *p, struct feed **out);
 /* Samples the live counters and passes the sample to the sender. */
 HRESULT feed_sample(struct feed *f);

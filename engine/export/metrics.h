@@ -24,7 +24,7 @@ struct metric_sample {
 
 /* Receives a sample of all counters, family by family. */
 struct metric_sink {
-    /* `f` is borrowed until the next call. `scope_length`: length of the part of the name that all metrics of the
+    /* `f` is borrowed until the next call. `scope_length` is the length of the part of the name that all metrics of the
        counter's object share. */
     HRESULT (*family)(void *user, const struct metric_family *f, size_t scope_length);
     HRESULT (*sample)(void *user, const struct metric_sample *s);
@@ -56,8 +56,8 @@ struct exporter_settings {
     bool preset;               /* also export the metrics of windows_exporter */
     bool values;               /* samples have formatted values too */
     enum export_names names;
-    /* Returns a hint for the user about a path that cannot be added; it is appended to the path's line in
-       exporter_refused. From memory_alloc; NULL: out of memory. `explain` itself may be NULL: no hints. */
+    /* Returns a hint for the user about a path that cannot be added. The hint is appended to the path's line in
+       exporter_refused. From memory_alloc; NULL: out of memory. If `explain` itself is NULL, there are no hints. */
     char *(*explain)(void *user, const char *path, HRESULT reason);
     void *user;
 };
@@ -65,9 +65,9 @@ struct exporter;
 /* Opens an exporter and adds the counters. A counter that cannot be added is listed in exporter_refused and tried again
    later. Fails only if PDH cannot be used or memory runs out. The exporter must be closed even after a failure. */
 HRESULT exporter_open(const struct exporter_settings *settings, struct exporter **out);
-/* Opens an exporter for the counters of open logs that `filter` selects. The logs must outlive the exporter. `values`:
-   samples have formatted values. Unless `totals` is set, an instance _Total is omitted if the log has other instances
-   of the counter. */
+/* Opens an exporter for the counters of open logs that `filter` selects. The logs must outlive the exporter. If
+   `values` is set, samples have formatted values. Unless `totals` is set, an instance _Total is omitted if the log has
+   other instances of the counter. */
 struct filter;
 HRESULT exporter_open_logs(struct inputs *in, struct filter *filter, bool values, bool totals, struct exporter **out);
 /* Returns a line for each missing counter, with the reason; borrowed. */
@@ -75,8 +75,8 @@ const struct texts *exporter_refused(const struct exporter *e);
 /* Returns the number of exported counters. A counter with "*" counts once. */
 size_t exporter_counters(const struct exporter *e);
 /* Takes a sample and passes it to the sink. *utc receives the sample's time (FILETIME) before the sink is called.
-   `collectors`: export only these collectors of the preset; empty or NULL: all. Several threads may call this
-   function. */
+   Exports only the collectors of the preset that `collectors` names; if `collectors` is empty or NULL, exports all.
+   Several threads may call this function. */
 HRESULT exporter_sample(struct exporter *e, const struct texts *collectors, const struct metric_sink *sink,
                         int64_t *utc);
 /* Passes the next sample of the logs to the sink. S_FALSE: there are no more samples. */

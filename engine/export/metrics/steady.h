@@ -16,11 +16,12 @@ struct steady {
     struct steady_slot *slots;
     size_t count, used;
 };
-/* Returns `value`, or the series' previous value if the value has decreased by less than `most`; a larger decrease is a
-   restart. `page` is the number of the current sample. A series that is missing in 16 successive samples can be
-   removed. Returns `value` if out of memory. */
+/* Returns `value`, or the series' previous value if the value has decreased by less than `most`; a larger decrease
+   counts as a restart, and the function returns `value`. `page` is the number of the current sample. A series that is
+   missing in 16 successive samples can be removed. Returns `value` if out of memory. */
 int64_t steady_keep(struct steady *s, uint64_t key, uint64_t page, int64_t most, int64_t value);
-/* Returns the start time of a series: `now` in its first sample, and again when its value has decreased. */
+/* Returns the start time of a series. The start time is the time `now` of the first sample. If the value has decreased,
+   the start time is set to `now` again. */
 int64_t steady_since(struct steady *s, uint64_t key, uint64_t page, int64_t now, int64_t value);
 void steady_free(struct steady *s);
 
