@@ -60,7 +60,7 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
     return S_OK;
 }
 
-/* `base` NULL: the path may lead to any folder. */
+/* If `base` is NULL, the path may lead to any folder. */
 static HRESULT file_load_from(const char *base, const char *path, size_t limit, bool trusted, char **out, size_t *size)
 {
     struct file *f;

@@ -149,8 +149,8 @@ HRESULT file_load_below(const char *base, const char *path, size_t limit, char *
 /* ---- owners and rights of files ---- */
 
 enum file_grant {
-    FILE_GRANT_ADD,    /* for a folder: create files in it, which the account then owns */
-    FILE_GRANT_CHANGE, /* for a file: read, write and replace it */
+    FILE_GRANT_ADD,    /* the account may create files in the folder; it owns these files */
+    FILE_GRANT_CHANGE, /* the account may read, write and replace the file */
 };
 /* Grants `what` to the account with this SID, in addition to the existing rights. Returns S_FALSE in the native build
    and under Wine, because nothing runs as another account there. */

@@ -141,7 +141,7 @@ static inline bool process_is_wine_server(const struct process_stat *stat)
     static const char name[] = "wineserver";
     return stat->name_length >= sizeof name - 1 && !memcmp(stat->name, name, sizeof name - 1);
 }
-/* In `flags`: a thread of the kernel. */
+/* This bit of `flags` marks a thread of the kernel. */
 enum { PROCESS_OF_KERNEL = 0x00200000 };
 /* Parses stat. False if the text is cut off or has another form. */
 bool process_stat_parse(const char *text, size_t size, struct process_stat *out);

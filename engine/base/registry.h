@@ -72,7 +72,7 @@ struct registry_place {
     enum registry_hive hive;
     bool of_32_bits; /* the view of 32-bit programs */
 };
-/* Opens a key for reading, as registry_open; `path` may be "". Fails if the other computer cannot be reached; on some
+/* Opens a key for reading, like registry_open; `path` may be "". Fails if the other computer cannot be reached; on some
    systems this takes a long time. Fails with HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) if this host OS cannot access
    other computers. */
 HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);

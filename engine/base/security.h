@@ -117,7 +117,7 @@ HRESULT secret_store(const char *key, const char *text);
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: it does not exist */
 bool secret_key_is_one(const char *key); /* whether the string has the form of a key */
-/* Keys of accounts of remote clients begin with these digits. No set refers to them. */
+/* Keys of accounts of remote clients begin with these digits. No set refers to such a secret. */
 #define SECRET_KEY_DCOM "64636f6d"
 
 /* Masks a string before it is passed to code that leaves copies in memory (RPC's buffers, CryptProtectData's working
@@ -130,8 +130,8 @@ HRESULT secret_unmask(const char *masked, char **text);
 
 /* Functions that return an account's token. Tests replace them. */
 struct logon {
-    /* Logs the account on. `account`: domain\user, user@domain, or the name of a service account, whose password is "".
-       The token is suitable for process_start. If the logon is refused, the function fails with
+    /* Logs the account on. `account` is domain\user, user@domain, or the name of a service account, whose password is
+       "". The token is suitable for process_start. If the logon is refused, the function fails with
        HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE) or a similar error; the error text names the account. */
     HRESULT (*log_on)(const char *account, const char *password, void **token);
     /* Returns the caller's token. Can be used only while the caller's call runs. Fails with PLA_E_CREDENTIALS_REQUIRED

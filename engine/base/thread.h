@@ -107,7 +107,7 @@ void thread_last_error(uint32_t code);
 void last_thread_leaves(void);
 /* Whether all threads of this process have ended, except the calling thread and `others` more threads. */
 bool last_thread_is_own(uint32_t others);
-/* Ends the process with the exit code of the thread that called last_thread_leaves last. */
+/* Ends the process. The exit code is that of the thread whose call of last_thread_leaves was the last one. */
 void last_thread_end_process(void);
 
 /* ---- work with a time limit ---- */
@@ -115,7 +115,7 @@ void last_thread_end_process(void);
 /* Work that the caller may stop waiting for. Zero-initialise except for `run` and `abandoned`. */
 struct timed_work {
     void (*run)(struct timed_work *work);
-    /* Called when the work ends after timed_work_release; in that case its result is not used. */
+    /* Called when the work ends after timed_work_release; in that case the result of the work is not used. */
     void (*abandoned)(struct timed_work *work);
     struct work_group *group;
     uint64_t started; /* clock_monotonic_ms() */
@@ -145,8 +145,8 @@ void timed_work_thread_leaves(void);
    thread can move to another processor before it uses the number. */
 enum processor_method {
     PROCESSOR_UNKNOWN, /* it cannot */
-    PROCESSOR_RDTSCP,  /* together with the cycle counter; 13 to 18 ns */
-    PROCESSOR_RDPID,   /* 2 ns */
+    PROCESSOR_RDTSCP,  /* also returns the cycle counter; takes 13 to 18 ns */
+    PROCESSOR_RDPID,   /* takes 2 ns */
 };
 enum processor_method processor_method(void);
 /* Whether the cycle counter runs at the same rate on all processors, and the system itself uses it for timekeeping. */

@@ -13,8 +13,9 @@ struct management_value {
     const char *type; /* CIM's type: "uint32", "datetime", "object"; for an array "string[]" */
     bool key;         /* whether the class declares it as a key */
     bool array, null;
-    /* One string, or several for an array: numbers in decimal, booleans as "true" and "false", datetimes in WMI's form,
-       an object in MOF. The bytes of an array of uint8 are one string of hexadecimal digits. */
+    /* A value has one string, and an array has one string per element. Numbers are in decimal, booleans are "true" and
+       "false", datetimes have WMI's form, and an object is in MOF. The bytes of an array of uint8 are one string of
+       hexadecimal digits. */
     struct texts texts;
 };
 struct management_row {

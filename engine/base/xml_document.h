@@ -14,7 +14,7 @@
 
 /* ---- memory ---- */
 
-/* All memory of one document: allocated piece by piece, freed as a whole (xml_memory.c). */
+/* All memory of one document. It is allocated piece by piece, and freed as a whole (xml_memory.c). */
 struct xml_memory;
 /* Makes libxml2 allocate through memory_alloc. Must be called before a program's first use of libxml2; later calls do
    nothing. False: out of memory; libxml2 must not be used. */
@@ -34,9 +34,9 @@ void xml_memory_limit(struct xml_memory *m, size_t bytes);
 void xml_memory_limit_work(struct xml_memory *m, uint64_t bytes);
 /* Sets the size of the largest block that can be allocated from now on; 0: any size. */
 void xml_memory_limit_block(struct xml_memory *m, size_t bytes);
-/* From now on, each allocation in xml_memory_use calls `stop`, even in the middle of an evaluation by libxml2. If it
-   returns true, the work is abandoned with HRESULT_FROM_WIN32(ERROR_CANCELLED). NULL removes it. `stop` must not
-   allocate from this memory. */
+/* From now on, each allocation in xml_memory_use calls `stop`, even in the middle of an evaluation by libxml2. If
+   `stop` returns true, the work is abandoned with HRESULT_FROM_WIN32(ERROR_CANCELLED). NULL removes `stop`. `stop` must
+   not allocate from this memory. */
 void xml_memory_watch(struct xml_memory *m, bool (*stop)(void *context), void *context);
 /* Whether the last xml_memory_use ended at the limit of xml_memory_limit_block. */
 bool xml_memory_block_refused(const struct xml_memory *m);
@@ -53,7 +53,7 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
 struct xml_document {
     struct xml_memory *memory;
     xmlNodePtr root;
-    bool own; /* OpenPLA itself wrote the XML: read-only statistics in it are read, and most values are not checked */
+    bool own; /* OpenPLA itself wrote the XML: its read-only statistics are read, and most values are not checked */
 };
 /* Parses UTF-8 text, even if its declaration names another encoding (DECISIONS 3). No DTD is allowed, nothing is
    loaded, and size, depth and memory are limited. Fails with E_OUTOFMEMORY, or with OPENPLA_E_MALFORMED_XML; the error
@@ -126,7 +126,7 @@ struct xml_grammar {
     const struct xml_value *values;
     size_t value_count;
     const char *(*fault)(unsigned sort, const char *text); /* returns why the value is invalid (static text), or NULL */
-    bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
+    bool (*is_ours)(xmlNodePtr node); /* whether the node is an element of this grammar's namespace */
 };
 
 /* These functions find the grammar's row for an element or an attribute. NULL: an element of this type cannot contain

@@ -404,7 +404,7 @@ static HRESULT attributes_of(HANDLE handle, const char *path, DWORD *attributes)
     return S_OK;
 }
 
-/* Opens the folder. Takes ownership of `path`. `in` NULL: links are followed. */
+/* Opens the folder. Takes ownership of `path`. If `in` is NULL, links are followed. */
 static HRESULT held_folder_take(const struct held_folder *in, const char *name, char *path, struct held_folder **out)
 {
     DWORD attributes = 0;

@@ -51,7 +51,7 @@ static HRESULT unix_path(const char *path, WCHAR **out)
     return text_to_utf16(name, out, NULL);
 }
 
-/* Opens the file with full sharing. `flags`: those of CreateFileW. */
+/* Opens the file with full sharing; `flags` are passed to CreateFileW. */
 static HRESULT unix_open(const char *path, DWORD access, DWORD flags, HANDLE *out)
 {
     WCHAR *wide;

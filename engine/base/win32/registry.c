@@ -35,7 +35,7 @@ static HRESULT failed(LSTATUS status, const char *path, const char *name)
     return error_prefix(hr, "HKEY_LOCAL_MACHINE\\%.300s", path);
 }
 
-/* Takes ownership of `handle` and of `own`, the key's path. `own` NULL: fails with E_OUTOFMEMORY. */
+/* Takes ownership of `handle` and of `own`, the key's path. If `own` is NULL, fails with E_OUTOFMEMORY. */
 static HRESULT key_of(HKEY handle, REGSAM view, char *own, struct registry_key **out)
 {
     struct registry_key *key = memory_zero(1, sizeof *key);

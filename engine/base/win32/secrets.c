@@ -51,7 +51,7 @@ static void name_secret(const char *key, struct secret_name *out)
     out->lsa = (LSA_UNICODE_STRING){(USHORT)(n * sizeof(WCHAR)), (USHORT)((n + 1) * sizeof(WCHAR)), out->text};
 }
 
-/* `text` NULL: deletes it. */
+/* Stores the secret. If `text` is NULL, deletes the secret. */
 static HRESULT lsa_put(LSA_HANDLE policy, const char *key, const WCHAR *text, size_t units)
 {
     struct secret_name name;

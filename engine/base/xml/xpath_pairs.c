@@ -29,7 +29,8 @@ struct operand {
     bool wants_value;       /* the list on its left may be compared only with a value */
     const char *comparison; /* position of the comparison before this operand */
     size_t comparison_length;
-    const char *begin, *left; /* where this operand and the left one begin; NULL: not begun, or not certain */
+    const char *begin, *left; /* beginning of this operand and of the left operand; NULL: it has not begun, or its
+                                 beginning is not certain */
     bool follows_comparison, in_union;
 };
 struct level {
