@@ -29,7 +29,7 @@ bool server_is_gone(HRESULT hr)
 }
 
 /* Sets packet privacy and impersonation (MS-PLA 2.1). With cloaking, the server sees the thread's identity and not the
-   process's. Wine has no security blankets, so the server sees the process's identity there (DECISIONS 22). */
+   process's. Wine has no security blankets, so under Wine the server sees the process's identity (DECISIONS 22). */
 static HRESULT as_caller(IUnknown *proxy)
 {
     HRESULT hr =

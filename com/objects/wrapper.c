@@ -2,17 +2,17 @@
 /* The COM wrappers of model objects: how they are created, counted and destroyed, and the error information that every
    method sets.
 
-   A model object (engine/pla/model.h) knows nothing of COM. When a client first receives it, wrapper_get creates its
-   wrapper; later calls return the same wrapper, because COM compares objects by their IUnknown. The two refer to each
-   other:
+   A model object (engine/pla/model.h) knows nothing of COM. When a client first receives a model object, wrapper_get
+   creates a wrapper for the object. Later calls return the same wrapper, because COM compares objects by their
+   IUnknown. Object and wrapper refer to each other:
 
        client --(counted)--> wrapper --(reference)--> model object
                                 ^----- model->wrapper -----'        (borrowed, under the object's lock)
 
-   The wrapper keeps its object alive, but not the other way round. When the last COM reference is released, the wrapper
-   removes itself from model->wrapper under the object's lock. After the count has reached zero and before the lock is
-   taken, another thread may find the wrapper in model->wrapper. try_reference then fails because the count is zero, and
-   wrapper_get creates a second wrapper, which replaces the dying one. */
+   The wrapper keeps its object alive, but the object does not keep its wrapper alive. When the last COM reference is
+   released, the wrapper removes itself from model->wrapper under the object's lock. After the count has reached zero
+   and before the lock is taken, another thread may find the wrapper in model->wrapper. try_reference then fails because
+   the count is zero, and wrapper_get creates a second wrapper, which replaces the dying one. */
 #include "com/objects/wrapper.h"
 
 #include "com/objects/convert.h"

@@ -44,8 +44,9 @@ struct com_class *com_class_of(const struct class *model);
    contents (object_complete): the methods that need them do so. Fails with HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_QUOTA)
    if the client has too many objects, or with E_OUTOFMEMORY. */
 HRESULT wrapper_get(struct object *model, void **interface_pointer);
-/* Must be the last call of a method that returns an object. Takes ownership of the reference to `model`. Returns hr if
-   that is a failure, otherwise the result of wrapper_get; with interface_pointer NULL it only releases the model. */
+/* Must be the last call of a method that returns an object. Takes ownership of the reference to `model`. Returns `hr`
+   if `hr` is a failure, otherwise the result of wrapper_get. If interface_pointer is NULL, the function only releases
+   the model. */
 HRESULT wrapper_give(HRESULT hr, struct object *model, void **interface_pointer);
 /* Returns a reference to the model behind an interface pointer. Fails with E_POINTER for NULL. Fails with E_INVALIDARG
    if the pointer is not a wrapper of this process, or if the wrapped object has another class than `class` (NULL allows

@@ -178,12 +178,12 @@ HRESULT proxy_stub_check_request(const CInterfaceStubHeader *stub, unsigned opnu
 
 /* Makes one call inside a frame with an exception handler. Wine's rpcrt4 itself catches the exceptions of a method,
    except those that cannot be continued, and returns the bare code (c0000005) from Invoke. Windows' combase catches all
-   of them outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame is written in
-   assembly. In 64-bit programs, its unwind data specify the C runtime's handler. The handler's scope table directs
-   every exception within the call to the line after the call. A handler for the whole process (a vectored handler)
-   would see exceptions that the inner code handles itself; this handler sees only unhandled ones. */
+   exceptions of a method, but outside of Invoke; other callers of a stub catch nothing. GCC has no __try, so the frame
+   is written in assembly. In 64-bit programs, its unwind data specify the C runtime's handler. The handler's scope
+   table directs every exception within the call to the line after the call. A handler for the whole process (a vectored
+   handler) would see exceptions that the inner code handles itself; this handler sees only unhandled ones. */
 
-/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the exception's code, in which case the result is
+/* Calls rpcrt4's CStdStubBuffer_Invoke. *exception is 0, or the code of an exception; after an exception the result is
    meaningless. */
 HRESULT proxy_stub_call_in_frame(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel,
                                  DWORD *exception);
