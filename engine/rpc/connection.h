@@ -47,7 +47,7 @@ void rpc_connection_close(struct rpc_connection *c); /* NULL is allowed */
 size_t rpc_connection_take(struct rpc_connection *c, const uint8_t *bytes, size_t size, uint64_t now_ms);
 /* Returns the call that waits for its answer; false if no call is waiting. */
 bool rpc_connection_call(const struct rpc_connection *c, struct rpc_call *out);
-/* Answers the call: with `fault` if that is not 0, otherwise with the bytes of the stub. */
+/* Answers the call. If `fault` is not 0, the answer is this fault; otherwise the answer is the stub. */
 void rpc_connection_answer(struct rpc_connection *c, uint32_t fault, const uint8_t *stub, size_t size);
 /* Returns bytes for the client, valid until the next call. Report how many you have sent with rpc_connection_sent. */
 const uint8_t *rpc_connection_output(const struct rpc_connection *c, size_t *size);

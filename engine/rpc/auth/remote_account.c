@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All stored accounts are in one secret, which consists of a number and one line per host. The secret has two possible
    keys. A change writes a new secret with the next number under the unused key, and then deletes the old secret, so
-   that one of them is complete after a crash. */
+   that at least one complete secret exists after a crash. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"

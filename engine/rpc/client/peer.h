@@ -18,8 +18,8 @@ struct ping_set {
     uint64_t oids[PING_SET_OBJECTS];
     unsigned uses[PING_SET_OBJECTS]; /* number of held interfaces per object */
     size_t count;
-    uint64_t gone[PING_SET_OBJECTS]; /* objects to be removed from the server's set; those that do not fit stay until
-                                        the server drops the set */
+    uint64_t gone[PING_SET_OBJECTS]; /* objects to be removed from the server's set; objects beyond this number stay
+                                        until the server drops the set */
     size_t gone_count;
 };
 
