@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prevents counters of time from decreasing. A host OS computes some of them from two clocks (idle time is elapsed time
-   minus busy time, and Linux corrects the idle time of processors), so they can decrease by a few ticks. Prometheus
-   would interpret a decrease as a restart, and the computed rate would jump by the whole value. */
+/* Prevents counters of time from decreasing. A host OS computes some counters of time from two clocks (idle time is
+   elapsed time minus busy time, and Linux corrects the idle time of processors). Such counters can decrease by a few
+   ticks. Prometheus would interpret a decrease as a restart, and the computed rate would jump by the whole value. */
 #include "engine/export/metrics/steady.h"
 
 #include "engine/base/memory.h"

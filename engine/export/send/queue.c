@@ -137,7 +137,8 @@ static HRESULT queue_note(struct push_queue *q, uint64_t number, uint64_t bytes,
     if (!memory_grow(&items, &q->capacity, q->count + 1, sizeof *q->items))
         return E_OUTOFMEMORY;
     q->items = items;
-    /* A new batch is the first or the last; queue_take_folder sorts those that it finds. */
+    /* A new batch becomes the first or the last item. Batches that queue_take_folder finds are sorted later
+       (push_queue_open). */
     const size_t at = q->count > 0 && number < q->items[0].number ? 0 : q->count;
     memmove(&q->items[at + 1], &q->items[at], (q->count - at) * sizeof *q->items);
     q->items[at] = (struct queued){number, bytes, points};
