@@ -4,8 +4,8 @@
 
    The build option OPENPLA_ASSERTS decides whether assertions are on: on in test builds, off in installed programs. A
    failed assertion writes a line like those of the trace switch (debug_trace.h) and terminates the process immediately;
-   in the native build it also dumps core. Windows' own assert() shows a message box in programs without a console, so a
-   server or a script would wait for a click that nobody can make. */
+   in the native build the process also dumps core. Windows' own assert() shows a message box in programs without a
+   console, so a server or a script would wait for a click that nobody can make. */
 #ifndef OPENPLA_ASSERT_H
 #define OPENPLA_ASSERT_H
 

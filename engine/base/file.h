@@ -137,9 +137,9 @@ HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 /* ---- below a base folder ----
    A path that contains names from a user must not lead out of its base folder (DECISIONS 36). `path` is the string
    `base` followed by these names. Links in `base` itself are followed, because the user chose `base`. The functions
-   check the location of the opened file. Names with ".." or a stream fail with E_INVALIDARG. A link or a hard link that
-   leads out fails with HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), and so does a device. Nothing outside the base is
-   created, truncated or deleted. */
+   check the location of the opened file. Names with ".." or a stream fail with E_INVALIDARG. A device fails with
+   HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME). A link or a hard link fails with the same error if it leads out of the base.
+   Nothing outside the base is created, truncated or deleted. */
 HRESULT folder_create_below(const char *base, const char *path);
 HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
 HRESULT file_delete_below(const char *base, const char *path);
@@ -153,7 +153,7 @@ enum file_grant {
     FILE_GRANT_CHANGE, /* the account may read, write and replace the file */
 };
 /* Grants `what` to the account with this SID, in addition to the existing rights. Returns S_FALSE in the native build
-   and under Wine, because nothing runs as another account there. */
+   and under Wine, because on these systems no program runs as another account. */
 HRESULT file_grant(const char *path, const char *sid, enum file_grant what);
 /* Like file_load, but requires a trusted owner: the system, the administrators or this process's account (in the native
    build, the superuser or this account). For any other owner the function fails with E_ACCESSDENIED and an error text

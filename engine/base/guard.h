@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protects OpenPLA's code from faults: invalid callbacks and addresses from the program that called it, and mapped
-   files that another program truncates. The native build has no exceptions, so an invalid address ends the program
-   there. */
+   files that another program truncates. The native build has no exceptions, so in this build an invalid address ends
+   the program. */
 #ifndef OPENPLA_GUARD_H
 #define OPENPLA_GUARD_H
 
@@ -14,9 +14,9 @@
 
 enum guard_takes { GUARD_TAKES_NONE, GUARD_TAKES_BAD_ADDRESSES, GUARD_TAKES_ALL };
 
-/* Calls call(argument). Returns false if the call raised an exception of the kind `takes` and did not handle it itself;
-   the call has then stopped at that point. Other exceptions go to the program's handlers. If one of these handlers ends
-   the call, left(argument) is called as the last step. `left` may be NULL. */
+/* Calls call(argument). Returns false if the call raised an exception of the kind `takes` and did not handle this
+   exception itself; the exception has then ended the call. Other exceptions go to the program's handlers. If one of
+   these handlers ends the call, left(argument) is called as the last step. `left` may be NULL. */
 bool guard_call(void (*call)(void *argument), void *argument, enum guard_takes takes, void (*left)(void *argument));
 
 /* These functions read from an address that the program has supplied, at no extra cost if the address is valid. False:

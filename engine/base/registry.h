@@ -86,7 +86,7 @@ struct registry_entry {
     size_t name_units;
     /* of a value */
     uint32_t type;
-    size_t size; /* bytes; if it exceeds REGISTRY_MOST_BYTES, `data` contains none of them */
+    size_t size; /* bytes of the value; `data` is empty if there are more than REGISTRY_MOST_BYTES */
     uint8_t *data;
     size_t capacity;
 };

@@ -121,7 +121,7 @@ struct timed_work {
     uint64_t started; /* clock_monotonic_ms() */
     bool running, released;
 };
-/* Runs the pieces of work one after another on another thread. Returns when each of them has ended or has run for
+/* Runs the pieces of work one after another on another thread. Returns when each piece has ended or has run for
    `limit_ms`. A piece that exceeds the limit continues on its thread (timed_work_running) and does not delay the
    others. A piece from an earlier call that is still running is not started again. If no thread can be created for the
    remaining pieces, the calling thread runs these pieces. If `limit_ms` is 0, the calling thread runs all pieces

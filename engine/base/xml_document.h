@@ -78,8 +78,8 @@ void xml_document_close(struct xml_document *d);
 /* Checks the name of the root element. Fails with OPENPLA_E_MALFORMED_XML if the element has another name; the error
    text contains both names. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
-/* Checks that the text is empty or one well-formed element, with the name `root` unless that is NULL. Fails with
-   OPENPLA_E_MALFORMED_XML if the text is neither; the error text is the reason. */
+/* Checks that the text is empty or one well-formed element. Unless `root` is NULL, the element must have this name.
+   Fails with OPENPLA_E_MALFORMED_XML if the check fails; the error text is the reason. */
 HRESULT xml_check_fragment(const char *xml, const char *root);
 
 /* Appends the text below the element, without surrounding whitespace unless the element preserves it. */

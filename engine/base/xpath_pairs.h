@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and removes those costs of an XPath 1.0 expression that are missing from libxml2's operation count. When nodes
+/* Finds and removes the costs of an XPath 1.0 expression that libxml2's operation count does not include. When nodes
    from several places are merged into one list, or two lists are compared, libxml2 compares each node with every other
    node. */
 #ifndef OPENPLA_XPATH_PAIRS_H

@@ -232,8 +232,8 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-/* Flushes the folder, because a rename is on disk only after that. If the folder cannot be opened, or its file system
-   cannot flush it, the host OS decides when the rename is written. */
+/* Flushes the folder, because a rename is on the disk only after its folder has been flushed. If the folder cannot be
+   opened, or its file system cannot flush it, the host OS decides when the rename is written. */
 static HRESULT flush_folder(const char *folder)
 {
     HRESULT hr = file_operation(FILE_OPERATION_FLUSH_FOLDER, folder);

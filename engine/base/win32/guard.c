@@ -134,7 +134,7 @@ EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, struct cal
 __attribute__((noreturn)) void guard_call_end(struct call_frame *frame, EXCEPTION_RECORD *exception);
 
 /* guard_call_end removes the frames of the called functions from the list, calls the handler of each frame, and
-   continues after the call. After that only the stack pointer is known. */
+   continues after the call. At this point only the stack pointer is known. */
 __asm__(".text\n"
         "    .globl _guard_call\n"
         "    .def _guard_call; .scl 2; .type 32; .endef\n"

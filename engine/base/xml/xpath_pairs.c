@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A lexer of XPath 1.0 (3.7). The lexer determines whether each step starts from one node, and whether each operand of
    a comparison is a list. If the lexer cannot determine this, it assumes the costly case. Lists are merged where a step
-   starts from several nodes. For the axes child, attribute and self libxml2 does this without a search for duplicates;
-   for the other axes it searches, even if there can be no duplicates.
+   starts from several nodes. For the axes child, attribute and self, libxml2 merges lists without a search for
+   duplicates. For the other axes, libxml2 searches for duplicates, even if there can be none.
 
    The same lexer replaces comparisons and unions with functions, but only where the operands are clear without a
    parser. The left side of a comparison must begin its expression, or follow 'and', 'or', a bracket or a comma. The
