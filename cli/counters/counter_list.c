@@ -142,7 +142,7 @@ char *counter_nearest_object_text(struct counter_nearest *n, const char *object)
     return nearest ? text_format(" (did you mean '%s'?)", nearest) : text_copy("");
 }
 
-/* Returns the path on this computer with its object and counter replaced by these names. */
+/* Returns the path for this computer, with its object and counter replaced by `object` and `counter`. */
 static char *path_with(const struct counter_path *path, const char *object, const char *counter)
 {
     struct counter_path other = *path;

@@ -20,13 +20,13 @@ bool counter_list_is_ours(void);
 /* Suggests similar names. Zero-initialise and set `pdh`. */
 struct counter_nearest {
     const struct pdh_api *pdh;
-    struct texts objects; /* objects of this computer, listed at first use */
+    struct texts objects; /* objects of this computer; they are listed when they are first needed */
     bool listed;
 };
-/* Returns a suggestion to append to the reason why the path cannot be added: " (did you mean '\Memory\Available
-   Bytes'?)", or " (did you mean the object 'Memory'?)" if no counter is similar. `reason` is the error code. Returns ""
-   unless an object or counter of this computer is unknown and a similar name exists; NULL if memory runs out. The
-   result is from memory_alloc. */
+/* Returns a suggestion to append to the reason why the path cannot be added. The suggestion is " (did you mean
+   '\Memory\Available Bytes'?)", or, if no counter is similar, " (did you mean the object 'Memory'?)". `reason` is the
+   error code. Returns "" unless an object or counter of this computer is unknown and a similar name exists; NULL if
+   memory runs out. The result is from memory_alloc. */
 char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason);
 /* Works like counter_nearest_text, for the name of an object. */
 char *counter_nearest_object_text(struct counter_nearest *n, const char *object);

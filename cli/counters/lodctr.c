@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla lodctr and unlodctr: register the counters of extension DLLs and of countersets, with their names and help,
-   because Wine's lodctr does nothing. The output on stdout has the form of Windows' programs. Also openpla diskperf, an
-   old tool that scripts still call before they log disk counters. */
+   because Wine's lodctr does nothing. The output on stdout has the form of Windows' programs. This file also implements
+   openpla diskperf, an old tool that scripts still call before they log disk counters. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/manifest.h"
@@ -137,7 +137,7 @@ static HRESULT load_text(const char *path, char **out)
     return hr;
 }
 
-/* Loads the header file. It is in the ini file's folder, unless its path is absolute. */
+/* Loads the header file `name`. A relative name is relative to the ini file's folder. */
 static HRESULT load_symbols(const char *ini_path, const char *name, char **out)
 {
     char *folder = path_folder(ini_path), *beside = folder ? path_join(folder, name) : NULL;
@@ -272,8 +272,9 @@ static int lodctr_rebuild(void)
     return CLI_DONE;
 }
 
-/* Only checks that the service is registered. Windows stores the library's time and size, and then loads no other
-   version. OpenPLA needs no such record, because it loads every library in a separate process. */
+/* Only checks that the service is registered. Windows records the library's time and size, and from then on refuses to
+   load another version of the library. OpenPLA needs no such record, because it loads every library in a separate
+   process. */
 static int lodctr_trust(const char *service)
 {
     struct registered_extensions list;
@@ -285,7 +286,7 @@ static int lodctr_trust(const char *service)
     return CLI_DONE;
 }
 
-/* Returns what to use instead of an option that only Windows' program supports; NULL: Windows' program has no such
+/* Explains why an option of Windows' lodctr is not supported or not needed. NULL: Windows' lodctr does not have the
    option either. */
 static const char *instead_of(char letter)
 {

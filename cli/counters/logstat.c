@@ -19,7 +19,7 @@ struct counter_statistics {
 };
 
 struct log_gap {
-    int64_t from, to; /* FILETIMEs, UTC; to < from: the time went backwards */
+    int64_t from, to; /* FILETIMEs, UTC; if to < from, the clock was set back */
 };
 
 struct log_statistics {

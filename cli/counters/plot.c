@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla plot: draws charts of counter logs, as a picture or a page. The program creates two reports. The first lists
-   the counters. The second contains only the selected counters, and its report page has the charts. */
+/* openpla plot: draws charts of counter logs, as a picture or a page. The program creates two reports. The first report
+   only serves to list the counters. The second report contains the selected counters, and the charts are drawn from
+   this report. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "engine/base/file.h"
@@ -28,7 +29,7 @@ struct plot_limit {
 };
 
 struct plot {
-    struct texts logs, patterns, limit_texts, begin, end; /* from operands, -counter, -limit, -b, -e */
+    struct texts logs, patterns, limit_texts, begin, end; /* words of the operands and of -counter, -limit, -b and -e */
     const char *output, *title;
     int64_t from, to; /* FILETIMEs in the first log's zone */
     bool yes;
@@ -329,7 +330,8 @@ static HRESULT plot_write(struct plot *p)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)",
                          p->output);
     p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
-    if (p->draft && file_exists(p->draft)) { /* a process with this ID is writing the file, or has left it behind */
+    if (p->draft && file_exists(p->draft)) { /* a process with this ID is writing the file, or an earlier process with
+                                                this ID did not delete it */
         memory_free(p->draft);
         p->draft = NULL;
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),

@@ -22,12 +22,12 @@ struct relog {
     const char *format_text, *output;
     uint32_t every;
     bool append, yes, as_json;
-    bool query;  /* show the logs' contents and copy nothing: -q, or no -o */
+    bool query;  /* -q, or no -o: show the contents of the logs and copy nothing */
     bool listed; /* -q: list the counters */
 
     const struct log_format_traits *format;
-    struct counter_names *names; /* translates names, for -c in another language than the log's and for English names in
-                                    the output; NULL: not needed */
+    struct counter_names *names; /* translates counter names if -c is in another language than the log, or if the
+                                    output has English names; NULL: not needed */
     struct filter filter;
     struct inputs inputs;
     struct columns columns;
@@ -62,9 +62,9 @@ static int choose_format(struct relog *r)
     return CLI_DONE;
 }
 
-/* Checks the output's name. Without -f the format is BIN, regardless of the name. A name with another format's
-   extension is then an error, because other programs would reject the file. With -f, any name is accepted, as in
-   Windows' relog. */
+/* Checks the output's name. Without -f, the format is BIN, regardless of the extension; an extension of another format
+   is then an error, because other programs would reject the file. With -f, any extension is accepted, as in Windows'
+   relog. */
 static int check_name(const struct relog *r)
 {
     /* Extensions that are rejected without -f: other extensions of formats that relog writes, and extensions of formats
@@ -133,7 +133,8 @@ static HRESULT check_interrupt(void *user)
     return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
 }
 
-/* Reads all samples. Finds the instances for formats whose header lists them, and counts the samples for -q. */
+/* Reads all samples. Finds all instances, because the header of some formats lists them, and counts the samples for
+   -q. */
 static HRESULT look_through(struct relog *r)
 {
     size_t at;
@@ -149,7 +150,8 @@ static HRESULT look_through(struct relog *r)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Returns true if a log has raw values. Its wildcards may then have instances that only the samples contain. */
+/* Returns true if a log has raw values. In such a log, only the samples contain the instances of a counter with a
+   wildcard. */
 static bool names_appear_late(const struct relog *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
@@ -212,8 +214,8 @@ static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
     const bool is_file = r->format->is_file;
-    /* output_begin has created the file. The writer may replace it, because it is empty unless the output is appended
-       to an existing log. */
+    /* At this point output_begin has created the file `path`. The log writer may replace this file, because it is empty
+       unless the output is appended to an existing log. */
     const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,
@@ -413,7 +415,7 @@ static int relog_copy(struct relog *r)
         hr = inputs_open(&r->inputs, &r->files);
     if (FAILED(hr))
         return failed(r, hr);
-    /* Times of a log without a time zone do not change, because they are read and written with the same bias. */
+    /* If a log has no time zone, its times do not change, because the same bias is used for reading and writing. */
     r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
     r->zone.known = true;
     int result = read_time(r, "b", &r->begin, &r->inputs.from);
@@ -422,7 +424,8 @@ static int relog_copy(struct relog *r)
     if (result != CLI_DONE)
         return result;
     r->columns.filter = &r->filter;
-    r->columns.values = !r->query && r->format->values; /* false: wildcards are listed unexpanded */
+    r->columns.values = !r->query && r->format->values; /* if false, a counter with a wildcard is listed as one
+                                                           counter */
     r->columns.raw = r->query || r->format->raw;
     hr = columns_begin(&r->columns, &r->inputs);
     if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { FASTEST_MS = 10 }; /* shortest interval between two samples, also for -si 0 */
+enum { FASTEST_MS = 10 }; /* shortest interval between two samples; also used for -si 0 */
 
 bool pace_parse_interval(const char *text, uint64_t *ms)
 {

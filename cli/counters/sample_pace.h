@@ -26,8 +26,8 @@ bool pace_wait(struct sample_pace *p);
 /* Call it after each sample. */
 void pace_taken(struct sample_pace *p);
 
-/* Returns the path with a computer name: the path's own, or else `machine`, or else this computer's name. From
-   memory_alloc; NULL if memory runs out. */
+/* Returns the path with a computer name. If the path has none, adds `machine`, or this computer's name if `machine` is
+   NULL. The result is from memory_alloc; NULL if memory runs out. */
 char *counter_full_path(const char *path, const char *machine);
 
 #endif

@@ -139,7 +139,7 @@ static int no_object(const struct settings *s, const char *object, HRESULT hr)
     char *nearest = s->machine || FAILED(host_pdh(&n.pdh)) ? NULL : counter_nearest_object_text(&n, object);
     if (s->json)
         fprintf(stderr, "openpla %s: %s%s (0x%08X)\n", verb_name, why.text, nearest ? nearest : "", (unsigned)hr);
-    else /* Windows' message, followed by OpenPLA's */
+    else /* first Windows' message, then OpenPLA's message */
         printf("\r\nError: The specified object was not found on the computer.\r\n%s%s (0x%08X)\r\n", why.text,
                nearest ? nearest : "", (unsigned)hr);
     memory_free(nearest);
@@ -325,7 +325,7 @@ static void put_end(const struct settings *s, const struct live *l, bool refusal
         fputs("\r\n", stdout);
         put_refusals(l, stdout);
     }
-    /* Windows' program prints these spaces to overwrite the line. */
+    /* Windows' program prints the spaces after "please wait..." to overwrite the line. */
     if (!s->output)
         printf("\r\nExiting, please wait...                         \r\n");
     printf("%s\r\n", done_text);

@@ -20,7 +20,7 @@ struct doctor_finding {
 };
 /* Zero-initialise and set the options. */
 struct doctor {
-    /* In bytes. A disk with less free space than this is nearly full, and with less than a tenth of this it is full. */
+    /* In bytes. If a disk has less free space, it is nearly full; if it has less than a tenth of `room`, it is full. */
     uint64_t room;
     uint32_t wait_ms;
     struct doctor_finding *items;
@@ -31,8 +31,8 @@ struct doctor {
 /* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. Fails with E_OUTOFMEMORY. */
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* The following functions are the checks. They fail only if memory runs out. If something cannot be checked, that is a
-   finding. */
+/* The following functions are the checks. A check fails only if memory runs out. If something cannot be checked, the
+   check reports this as a finding. */
 HRESULT doctor_check_store(struct doctor *d);    /* checks its files, its sets with their runs, disk and clock */
 HRESULT doctor_check_sessions(struct doctor *d); /* checks trace sessions */
 HRESULT doctor_check_host(struct doctor *d);     /* checks the kernel's files, databases, the time zone and counters */
@@ -42,8 +42,8 @@ HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
 HRESULT doctor_check_ports(struct doctor *d);  /* call it after doctor_check_service */
 HRESULT doctor_check_dcom(struct doctor *d);   /* call it after doctor_check_service */
-/* Returns true if the previous checks found a running service. Otherwise a finding already reports that no process
-   listens. */
+/* Returns true if the previous checks found a running service. If it returns false, a finding has already reported that
+   no process listens. */
 bool doctor_service_runs(const struct doctor *d);
 HRESULT doctor_check_wine(struct doctor *d);
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Returns true if kernel events come from Linux. On Windows they come from Windows. */
+/* Returns true if kernel events come from Linux. This is false on Windows, where kernel events come from Windows. */
 static bool is_linux(void)
 {
 #ifdef _WIN32

@@ -16,8 +16,9 @@
 #include <string.h>
 
 #define MINUTE      (INT64_C(60) * 10000000)
-#define AHEAD       (5 * MINUTE) /* maximum difference between the clocks of two computers that use a share */
-#define MOST_FAULTS 20           /* maximum number of listed findings of one kind; further findings are only counted */
+/* tolerance if a file is newer than now: computers that share files have different clocks */
+#define AHEAD       (5 * MINUTE)
+#define MOST_FAULTS 20 /* maximum number of listed findings of one kind; further findings are only counted */
 
 struct looking {
     struct doctor *d;
@@ -25,14 +26,14 @@ struct looking {
     int64_t newest;       /* time of the newest file */
     char newest_path[512];
     uint32_t faults;
-    bool locked; /* the store check failed. The sets are then not checked, because waiting for the lock of each set
-                    could take minutes */
+    bool locked; /* the store check failed; sets are not checked in this case, because waiting for the lock of each
+                    set could take minutes */
 };
 
 /* ---- problems found by store check ---- */
 
-/* Returns the finding for a problem. A record contains the number of the set's next run, so -repair keeps an orphaned
-   record, and moves a corrupt one away. */
+/* Returns the finding for a problem. A record (.run) contains the number of the set's next run. Therefore -repair keeps
+   an orphaned record, but moves a corrupt record away. */
 static enum doctor_id id_of_damage(const struct store_finding *f)
 {
     if (strcmp(path_extension(f->path), ".run") != 0)
@@ -136,8 +137,8 @@ static HRESULT add_folder(struct looking *l, const char *root)
     return hr;
 }
 
-/* Checks a definition. If `name` is NULL, the name and therefore the run are unknown. The store check reports errors in
-   the XML. */
+/* Checks a definition. If `name` is NULL, the name of the set is unknown, and so the function cannot find the set's
+   run. The store check reports errors in the XML. */
 static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
     struct object *set = NULL;
@@ -169,7 +170,7 @@ static HRESULT see_definition(struct looking *l, const char *space, const char *
     return hr;
 }
 
-/* Checks the built-in sets. They have no definition in the store, only the files of their runs. */
+/* Checks the built-in sets. The store contains no definitions of built-in sets, only the files of their runs. */
 static HRESULT see_system_sets(struct looking *l)
 {
     HRESULT hr = S_OK;

@@ -102,7 +102,7 @@ static HRESULT see_row(void *user, const struct registration_fault *f)
                        f->expected ? "\"" : "", f->expected ? f->expected : "absent", f->expected ? "\"" : "");
 }
 
-/* Returns true if this Wine runs 32-bit programs: it then has files in the 32-bit system folder. */
+/* Returns true if this Wine runs 32-bit programs. Only such a Wine has files in the 32-bit system folder. */
 static bool runs_32(void)
 {
     char *path = os_expand_environment("%SystemRoot%\\syswow64\\cscript.exe");
@@ -271,7 +271,7 @@ HRESULT doctor_check_service(struct doctor *d)
 
 /* ---- the server ---- */
 
-/* A query to the server. If the server hangs, this is never freed, because the thread still uses it. */
+/* A query to the server. If the server hangs, this struct is never freed, because the thread still uses it. */
 struct question {
     HRESULT answer;
     char text[1024];
@@ -304,7 +304,8 @@ static HRESULT server_check_answer(struct doctor *d, const struct question *q)
     return doctor_find(d, id, NULL, "a query to the server failed: %s (0x%08X)", q->text, (unsigned)q->answer);
 }
 
-/* Returns false if a query would start a stopped service, or would only repeat an earlier finding. */
+/* Returns false in two cases: a query would start a stopped service, or its result would only repeat an earlier
+   finding. */
 static bool is_worth_asking(const struct doctor *d)
 {
     for (size_t i = 0; i < d->count; i++)

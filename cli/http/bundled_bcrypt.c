@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrypt with libxcrypt's code, for programs that cannot load a crypt(3). */
+/* Implements bcrypt with libxcrypt's code, for programs that cannot load a crypt library. */
 #include "cli/http/bundled/crypt-port.h"
 #include "cli/http/security.h"
 #include "engine/base/memory.h"

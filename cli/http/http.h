@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTTP server of the verbs openpla live and openpla serve. It reads requests, authenticates clients, and sends the
-   verb's responses. It never maps a request's path to a file. */
+/* The HTTP server of the verbs openpla live and openpla serve. The server reads requests, authenticates clients, and
+   sends the verb's responses. It never maps a request's path to a file. */
 #ifndef OPENPLA_HTTP_H
 #define OPENPLA_HTTP_H
 
@@ -21,7 +21,7 @@ struct http_span {
 };
 bool http_span_is(struct http_span s, const char *text);
 bool http_span_equals(struct http_span s, const char *text); /* ignores case; `text` must be shorter than 64 bytes */
-/* Copies the bytes and adds a NUL. False if there are no bytes or they do not fit. */
+/* Copies the bytes and adds a NUL. Returns false if the span is empty or longer than `out` can hold. */
 bool http_span_fits(struct http_span s, char *out, size_t room);
 /* Splits *from at the first `end`: *out becomes the bytes before it, *from the bytes after it. False if there is no
    `end`. */
@@ -29,7 +29,7 @@ bool http_span_split(struct http_span *from, char end, struct http_span *out);
 struct http_span http_span_trim(struct http_span s);
 bool http_span_is_digits(struct http_span s);
 
-/* A request. The spans point into the received bytes. */
+/* A request. The spans below point into the received bytes. */
 struct http_request {
     size_t size;                          /* size of this request in bytes; further bytes may have been received */
     bool keep_alive;                      /* the client may send another request */
@@ -40,15 +40,17 @@ struct http_request {
 };
 /* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; NULL: any
    Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the request.
-   The statuses are 400 malformed, 403 foreign Host (another site can let its own name resolve to this computer's
-   address), 405 neither GET nor HEAD, 431 too long, 505 not HTTP/1. */
+   The status is 400 for a malformed request, 403 for a foreign Host (another site can let its own name resolve to this
+   computer's address), 405 for a method other than GET and HEAD, 431 for a request that is too long, and 505 if the
+   protocol is not HTTP/1. */
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* Returns a text such as "Not Found". */
 const char *http_status_text(unsigned status);
 
 /* ---- http_accept.c: the lists in Accept and Accept-Encoding ---- */
 
-/* Removes the next item from the list and trims it. The item ends at `end` or at the end of the list. */
+/* Removes the next item from the list and trims it. The item ends before the next character `end`, or where the list
+   ends. */
 struct http_span http_list_next(struct http_span *list, char end);
 /* Returns true if the parameter is "name=value"; *value is without quotes. */
 bool http_parameter_is(struct http_span parameter, const char *name, struct http_span *value);

@@ -7,12 +7,13 @@
 #include <zlib.h>
 
 enum {
-    LEVEL = 2, /* zlib's level. For pages of metrics, it is as fast as level 1, with smaller results. Level 6 saves a
-                  further fifth, but takes three times as long */
-    GZIP_FORMAT = 16, /* added to WINDOW_BITS, tells zlib to write gzip */
-    WINDOW_BITS = 15, /* zlib's largest window, which with its default memory level takes 256 KB */
+    LEVEL = 2, /* zlib's level. For pages of metrics, level 2 is as fast as level 1 and compresses better. The output
+                  of level 6 is a fifth smaller, but level 6 takes three times as long */
+    GZIP_FORMAT = 16, /* added to WINDOW_BITS: makes zlib write gzip */
+    WINDOW_BITS = 15, /* zlib's largest window; with zlib's default memory level it takes 256 KB */
     MEMORY_LEVEL = 8,
-    SMALL_BYTES = 32768, /* up to this size, a stream with half the memory takes half the time and compresses as much */
+    SMALL_BYTES = 32768, /* for inputs up to this size, half the memory makes zlib twice as fast, and the output is
+                            not larger */
     FIRST_BYTES = 4096,  /* initial size of the output buffer, which is doubled as needed */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses a client's request. Any client can send one, so its bytes are checked in a single pass, and none of them
-   become part of a path. */
+/* Parses a client's request. Any client can send a request, so the request's bytes are checked in a single pass, and
+   none of them become part of a path. */
 #include "cli/http/http.h"
 #include "engine/base/network.h"
 #include "engine/base/text.h"
@@ -79,8 +79,8 @@ static bool strip_port(struct http_span *host)
     return http_span_is_digits(port) && port.size <= 5;
 }
 
-/* Checks the Host header. A page of another site can make a browser send requests to this server under a foreign name,
-   but not under an address or this computer's name. */
+/* Checks the Host header. A page of another site can make a browser send requests to this server, but then Host is the
+   name of that site, never an address or this computer's name. */
 static unsigned check_host(struct http_span host, const char *own_name)
 {
     char name[256];

@@ -25,7 +25,7 @@ enum {
     FINISH_MS = 2000,     /* time limit for the client to read the last response and close */
     SLICE_MS = 250,       /* interval at which threads check whether the program exits */
     PART_BYTES = 4096,
-    GZIP_BYTES = 1400, /* a shorter body fits in one packet without compression */
+    GZIP_BYTES = 1400, /* shorter bodies are not compressed, because they fit in one packet */
 };
 
 struct http_server {
@@ -196,8 +196,8 @@ static unsigned connection_read(struct http_connection *c, bool kept, struct htt
     return status;
 }
 
-/* Answers requests until the connection ends. A client may send its next request before it has received the response.
-   The bytes of that request then follow those of the previous one. */
+/* Answers requests until the connection ends. A client may send its next request before it has received the response;
+   in the buffer, the bytes of the next request then follow those of the current one. */
 static void connection_serve_requests(struct http_connection *c)
 {
     struct http_request request = {.head = false};
@@ -248,7 +248,8 @@ static void server_accept(struct http_server *s)
         thread_close(thread);
         return;
     }
-    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* the send buffer is empty: the response fits without waiting */
+    socket_set_timeouts(socket, SLICE_MS, SLICE_MS); /* the send buffer is empty, so it can hold the response without
+                                                        waiting */
     if (!s->options.security || !http_security_has_tls(s->options.security))
         (void)connection_answer(c, 503, &none);
     socket_close(socket);

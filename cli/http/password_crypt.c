@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrypt with crypt(3). Its library is loaded when the -web file contains passwords. */
+/* Implements bcrypt with crypt(3). The library with crypt(3) is loaded if the -web file contains passwords. */
 #include "cli/http/security.h"
 #include "engine/base/memory.h"
 

@@ -2,7 +2,7 @@
 /* Keeps the contents of the -web file, and of the files that it names, as a state. A state is immutable and
    reference-counted, and is replaced as a whole when a file changes. Only the list of accepted headers grows. A scraper
    sends the same header every few seconds and bcrypt takes 0.1 s, so accepted headers are kept in memory. They are
-   wiped when the state is freed. */
+   overwritten when the state is freed. */
 #include "cli/http/security.h"
 
 #include "engine/base/clock.h"
@@ -25,7 +25,7 @@ struct http_security_state {
     uint64_t hash;
     struct lock checking; /* held while a password is checked; taken before `lock` */
     struct lock lock;
-    struct texts accepted; /* Authorization headers of basic authentication */
+    struct texts accepted; /* values of Authorization headers (basic authentication) that were accepted */
 };
 
 struct http_security {
@@ -34,7 +34,7 @@ struct http_security {
     struct lock lock;
     struct http_security_state *state;
     uint64_t checked, refused; /* `checked`: time of the last check; `refused`: hash of the files that were reported as
-                                  unusable, 0: none */
+                                  unusable; 0: no such files */
 };
 
 /* ---- the files ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS and accounts of a server, as the -web file specifies them. The server reads the file again when it or a file to
-   which it refers changes. */
+/* TLS and accounts of a server, as the -web file specifies them. The server reads the -web file again when this file,
+   or a file to which it refers, changes. */
 #ifndef OPENPLA_HTTP_SECURITY_H
 #define OPENPLA_HTTP_SECURITY_H
 
@@ -11,8 +11,9 @@
 struct http_security;
 /* Loads the file. Fails with a message that names the file, also if a required library is missing on this computer. */
 HRESULT http_security_open(const char *path, struct http_security **out);
-void http_security_close(struct http_security *s); /* release all states first; NULL is allowed */
-/* The first returns true if clients connect by TLS, the second if they must log on or present a certificate. */
+void http_security_close(struct http_security *s); /* the caller must release all states first; `s` may be NULL */
+/* http_security_has_tls returns true if clients connect by TLS. http_security_has_accounts returns true if clients must
+   log on or present a certificate. */
 bool http_security_has_tls(const struct http_security *s);
 bool http_security_has_accounts(const struct http_security *s);
 

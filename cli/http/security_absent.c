@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces TLS and bcrypt in a build without them (OPENPLA_TLS=OFF). */
+/* Defines the functions for TLS and bcrypt in a build without TLS and bcrypt (OPENPLA_TLS=OFF). */
 #include "cli/http/security.h"
 
 HRESULT password_library_load(void)

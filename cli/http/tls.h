@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS for the server's connections. It uses either GnuTLS, which is loaded when needed, or Mbed TLS, which is built
-   into the program (cmake/Tls.cmake). */
+/* TLS for the server's connections. The code uses either GnuTLS, which is loaded when needed, or Mbed TLS, which is
+   built into the program (cmake/Tls.cmake). */
 #ifndef OPENPLA_HTTP_TLS_H
 #define OPENPLA_HTTP_TLS_H
 

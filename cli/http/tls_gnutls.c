@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS with GnuTLS, which is loaded by name, so that the package does not depend on it. All functions and constants used
-   here have been in its interface since version 3.3. */
+/* TLS with GnuTLS, which is loaded by name, so that the package does not depend on it. GnuTLS has had all functions and
+   constants used here since version 3.3. */
 #include "cli/http/tls.h"
 
 #include "engine/base/clock.h"
@@ -82,7 +82,7 @@ struct tls_session {
     uint64_t deadline; /* deadline of the current call, clock_monotonic_ms() */
 };
 
-/* Loads the library. First called before the server's threads run; later calls find everything loaded. */
+/* Loads the library. The first call is before the server's threads run; later calls do nothing. */
 static HRESULT tls_load(void)
 {
     if (tls.loaded)

@@ -124,9 +124,9 @@ static HRESULT key_load(const char *path, mbedtls_pk_context *out)
     return error == 0 ? S_OK : file_failed(error, "key", path);
 }
 
-/* Requests client certificates. The library itself requires a certificate only for WEB_CLIENT_VERIFY, because it
-   refuses a required certificate that client_ca_file has not signed. For WEB_CLIENT_REQUIRE it only requests one, and
-   session_check_client checks that the client has presented it. */
+/* Requests client certificates. If Mbed TLS requires a certificate, it refuses one that client_ca_file has not signed.
+   Therefore Mbed TLS requires a certificate only for WEB_CLIENT_VERIFY. For WEB_CLIENT_REQUIRE, Mbed TLS only requests
+   a certificate, and session_check_client checks that the client has presented one. */
 static void server_request_certificates(struct tls_server *s)
 {
     static const int modes[] = {[WEB_CLIENT_NONE] = MBEDTLS_SSL_VERIFY_NONE,
@@ -243,8 +243,8 @@ static HRESULT session_result(int error)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "TLS: %s", why);
 }
 
-/* Checks the client's certificate. The library has already checked its issuers and dates. If the certificate lists its
-   purposes, the library has also checked that client authentication is one of them. */
+/* Checks the client's certificate. Mbed TLS has already checked the certificate's issuers and dates. If the certificate
+   lists its purposes, Mbed TLS has also checked that client authentication is one of them. */
 static HRESULT session_check_client(const struct tls_session *s)
 {
     const enum web_client_certificate kind = s->server->client_certificate;

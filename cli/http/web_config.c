@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the -web file. It is YAML, but the format uses only two of YAML's forms: sections at the beginning of a line,
-   and below them indented lines "key: value". Any other YAML syntax is an error that names the line, because a security
-   setting must never be skipped. */
+/* Parses the -web file. The file is YAML, but may contain only two kinds of lines: a section that begins in the first
+   column, and indented lines "key: value" below the section. Any other YAML syntax is an error that names the line,
+   because a security setting must never be skipped. */
 #include "cli/http/web_config.h"
 
 #include "engine/base/error.h"
@@ -135,7 +135,7 @@ static HRESULT take_tls(const struct reader *r, const char *key, const char *val
     if (strcmp(key, "max_version") == 0)
         return take_version(r, &c->max_version, value);
     if (strcmp(key, "prefer_server_cipher_suites") == 0)
-        return S_OK; /* accepted but ignored: TLS libraries no longer offer this choice */
+        return S_OK; /* accepted but ignored: TLS libraries no longer let a server choose this */
     return line_fault(r, "unsupported key", key);
 }
 

@@ -9,7 +9,7 @@ enum web_client_certificate {
     WEB_CLIENT_NONE,
     WEB_CLIENT_REQUEST,         /* request a certificate, but accept any certificate or none */
     WEB_CLIENT_REQUIRE,         /* require any certificate */
-    WEB_CLIENT_VERIFY_IF_GIVEN, /* accept no certificate, or one signed by client_ca_file */
+    WEB_CLIENT_VERIFY_IF_GIVEN, /* accept clients without a certificate, and certificates signed by client_ca_file */
     WEB_CLIENT_VERIFY,          /* require a certificate signed by client_ca_file */
 };
 

@@ -38,7 +38,8 @@ struct live_settings {
     const char *counter_file, *interval, *machine, *http, *web;
     uint32_t samples; /* 0: no limit */
     uint64_t interval_ms;
-    struct texts counters, paths; /* `counters`: as the user specified them; `paths`: with computer names */
+    struct texts counters, paths; /* `counters` are the paths as the user specified them; `paths` are the same paths
+                                     with computer names */
 };
 
 struct live_run {
@@ -290,7 +291,8 @@ static int live_collect(const struct live_settings *s)
         if (s->http && !is_default)
             live_put_refused(&r);
         hr = live_show(&r);
-        if (!s->http && !is_default) /* The display has ended now. It would have hidden the messages. */
+        if (!s->http && !is_default) /* The messages are printed after the display has ended, because the display
+                                        would have hidden them. */
             live_put_refused(&r);
         result = FAILED(hr) ? cli_error(LIVE_VERB, hr) : r.refused.count > 0 && !is_default ? CLI_REMARKS : CLI_DONE;
     }

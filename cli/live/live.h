@@ -16,12 +16,12 @@ enum {
     LIVE_KEPT_MS = 3600000,    /* time for which samples are kept */
     LIVE_MOST_ROWS = 14400,    /* maximum number of samples; at short intervals, they cover less than an hour */
     LIVE_LEAST_ROWS = 60,      /* minimum number of samples, even with very many counters */
-    LIVE_MOST_CELLS = 16 << 20 /* maximum number of values; each has 4 bytes, so 64 MB */
+    LIVE_MOST_CELLS = 16 << 20 /* maximum number of values; each takes 4 bytes, so all take at most 64 MB */
 };
 
 struct live_counter {
-    char *path;  /* the path with the computer */
-    char *label; /* the path without the computer */
+    char *path;  /* the path, with the name of the computer */
+    char *label; /* the path, without the name of the computer */
     struct page_unit unit;
     double largest; /* largest value of all samples; 0 or more */
 };
@@ -36,7 +36,7 @@ struct live_history {
     uint64_t begun; /* start of this run in ms; no other run has the same value */
     uint64_t taken; /* number of samples since the beginning */
     int64_t *times; /* FILETIME, UTC */
-    float *values;  /* rows of `count` values; NAN: no value */
+    float *values;  /* rows of `count` values; NAN means that there is no value */
 };
 HRESULT live_history_open(struct live_history *h, const struct log_counter *columns, size_t count,
                           uint64_t interval_ms);

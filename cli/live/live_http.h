@@ -12,7 +12,7 @@ struct live_request {
     enum live_resource resource;
     uint64_t since; /* for LIVE_SAMPLES: the first requested sample */
 };
-/* Finds the requested resource. Returns 200 with *out, 400 or 404. */
+/* Finds the requested resource. Returns 200 and sets *out, or returns 400 or 404. */
 unsigned live_request_read(const struct http_request *request, struct live_request *out);
 /* The `answer` of http_options; `user` is the struct live_history. */
 unsigned live_answer(void *user, const struct http_request *request, struct http_body *out);

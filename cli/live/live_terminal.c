@@ -153,7 +153,7 @@ enum live_key live_terminal_key(uint32_t timeout_ms)
     if (poll(&input, has_input ? 1 : 0, (int)timeout_ms) <= 0)
         return LIVE_KEY_NONE;
     const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
-    if (got <= 0) { /* the terminal was closed: SIGHUP ends the loop, and nothing more can be read */
+    if (got <= 0) { /* the terminal was closed; SIGHUP will end the loop, and until then no key can be read */
         has_input = false;
         return LIVE_KEY_NONE;
     }

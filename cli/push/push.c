@@ -348,7 +348,7 @@ static int push_run(int argc, char **argv)
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
         result = push_parse((int)arguments.count, arguments.items, &v);
-    /* Begin before any thread is created, because a signal could go to that thread. */
+    /* interrupt_begin must run before any thread is created, because a signal could go to that thread. */
     if (result == CLI_DONE && !interrupt_begin())
         result = cli_error(verb_name, E_FAIL);
     else if (result == CLI_DONE) {

@@ -80,7 +80,7 @@ static unsigned query_read(struct http_span query, struct texts *collectors)
             query.size = 0;
         }
         if (!http_span_split(&value, '=', &key) || !(key_is(key, "collect[]") || key_is(key, "collect%5b%5d")))
-            continue; /* other parameters are for other exporters */
+            continue; /* ignore this parameter, which is meant for other exporters */
         if (!preset_has_collector(value.at, value.size) || collectors->count == MOST_COLLECTORS ||
             !http_span_fits(value, name, sizeof name))
             return 400;
@@ -163,9 +163,9 @@ static int serve_counters(const struct serve_settings *s)
     return result;
 }
 
-/* Limits glibc to one heap. Each connection has a thread, and by default glibc uses several heaps for threads. Data
-   that the exporter keeps would then be spread over these heaps, and memory use would grow during the first hundreds of
-   requests. Large blocks are mapped separately, so that freeing them returns their memory. */
+/* Limits glibc to one heap. Each connection has a thread, and by default glibc uses several heaps for threads. With
+   several heaps, the data that the exporter keeps would be spread over all of them, and memory use would grow during
+   the first hundreds of requests. Large blocks are mapped separately, so that freeing them returns their memory. */
 static void serve_use_one_heap(void)
 {
 #ifdef __GLIBC__

@@ -16,7 +16,7 @@ extern const char page_type_text[], page_type_openmetrics[];
 struct metric_pages {
     struct exporter *exporter; /* borrowed */
     struct lock lock;
-    struct text_buffer spare; /* memory of an earlier page, for the next one */
+    struct text_buffer spare; /* memory of an earlier page; the next page reuses it */
 };
 /* Takes a sample and writes it as a page. `collectors` selects collectors of the preset; empty: all. Several threads
    may call this function. Give *out back with metric_page_give_back, even after a failure; a later page reuses its
@@ -32,14 +32,15 @@ struct exporting {
     const char *counter_file, *set, *machine, *preset, *names;
     bool totals;
     enum export_names which_names;
-    struct texts counters, paths; /* `counters`: as the user specified them; `paths`: with computer names */
+    struct texts counters, paths; /* `counters` are the paths as the user specified them; `paths` are the same paths
+                                     with computer names */
     uint64_t interval_ms;         /* the shortest sample interval of the set's collectors; 0: no set */
 };
 /* Checks -preset and -names, and that at least one counter is selected. Prints a message on failure. */
 int exporting_check(const char *verb, struct exporting *x);
 /* Determines the paths from the options. */
 HRESULT exporting_find_counters(struct exporting *x);
-/* Opens the exporter and prints which counters are missing. `values`: samples have formatted values. */
+/* Opens the exporter and prints which counters are missing. If `values` is true, samples have formatted values. */
 HRESULT exporting_open(const char *verb, const struct exporting *x, bool values, struct exporter **out);
 void exporting_free(struct exporting *x);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libxcrypt's crypt-bcrypt.c includes a header with this name. This one renames the functions of that file, so that
-   they cannot conflict with those of a crypt(3), and defines the macros that the file expects. The file handles the
-   three prefixes $2a$, $2b$ and $2y$ in one function. */
+/* libxcrypt's crypt-bcrypt.c includes a header with this name. This header renames the functions of crypt-bcrypt.c, so
+   that they cannot conflict with the functions of a crypt library. It also defines the macros that crypt-bcrypt.c
+   expects. crypt-bcrypt.c handles the three prefixes $2a$, $2b$ and $2y$ in one function. */
 #ifndef OPENPLA_CRYPT_PORT_H
 #define OPENPLA_CRYPT_PORT_H
 
