@@ -57,7 +57,7 @@ static HRESULT schedule_first(struct object *schedules, struct object **out)
 static double now_local(void)
 {
     return (double)clock_utc_to_local(clock_utc()) / 864e9 -
-           109205.0; /* FILETIME counts from 1601, DATE from the end of 1899 */
+           109205.0; /* 109205 days: FILETIME counts from the start of 1601, DATE from 30 December 1899 */
 }
 
 /* ---- -m ---- */
@@ -548,7 +548,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
-    /* A session has no segments, so MODE_NEW_FILE stays in its ExtendedModes. */
+    /* A session has no property Segment that could replace MODE_NEW_FILE, so its ExtendedModes keep MODE_NEW_FILE. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)
@@ -593,8 +593,8 @@ static HRESULT put_trace(const struct change *c)
 
 /* ---- all options ---- */
 
-/* Checks that the collector's type accepts the options. It ignores file options of a collector that writes no file,
-   because Commit reports them. */
+/* Checks that the collector's type accepts the options. The function accepts options for a file even if the collector
+   writes no file, because Commit reports this error. */
 static HRESULT check_uses(const struct change *c)
 {
     static const struct {

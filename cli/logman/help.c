@@ -206,7 +206,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
 {
     static const struct {
         unsigned verbs; /* 1 << enum logman_verb */
-        int session;    /* -1: with and without -ets */
+        int session;    /* 1: only with -ets; 0: only without -ets; -1: in both cases */
         uint32_t code;
         const char *text;
     } advice[] = {
@@ -227,7 +227,7 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     const int session = logman_is_given(line, LOGMAN_SESSION);
     const struct logman_option *xml = logman_option(line, LOGMAN_XML);
     if (hr == E_ACCESSDENIED && xml && folder_exists(xml->words.items[0]))
-        return NULL; /* a folder is the cause, not a missing right */
+        return NULL; /* access is denied because the output is a folder, not because the user lacks a right */
     if (hr == E_ACCESSDENIED && logman_is_given(line, LOGMAN_SERVER))
         return NULL; /* the message names the account */
     if (line->verb == LOGMAN_EXPORT && line->name && log_is_log_name(line->name))
@@ -281,7 +281,8 @@ static HRESULT warn_of_times(const struct logman_line *line, struct texts *warni
     return hr;
 }
 
-/* Warns about ambiguous dates. A date is month/day/year, unless that month does not exist. */
+/* Warns about ambiguous dates. A date is month/day/year, but if the month would be greater than 12, it is
+   day/month/year. */
 static HRESULT warn_of_days(const struct logman_line *line, struct texts *warnings)
 {
     static const enum logman_use moments[] = {LOGMAN_BEGIN, LOGMAN_END};

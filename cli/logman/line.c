@@ -122,7 +122,7 @@ HRESULT logman_moment(const char *option, const struct texts *words, double *day
     HRESULT hr = S_OK;
     *day = 0;
     *time = -1;
-    /* In quotes, the parts of a time are a single word. */
+    /* If the user quoted the time, one word contains all parts, so the words are split at spaces. */
     for (size_t i = 0; i < words->count && SUCCEEDED(hr); i++)
         for (const char *at = words->items[i]; *at && SUCCEEDED(hr); at += strspn(at, " ")) {
             const size_t length = strcspn(at, " ");
@@ -484,7 +484,7 @@ static HRESULT take_words(struct reader *r, const struct logman_row *row, struct
     HRESULT hr = S_OK;
     if (row->words == WORDS_NONE || (row->words == WORDS_MAYBE && !(next(r) && row->is_value(next(r)))))
         return S_OK;
-    /* The first word is the option's value, even if it begins with a dash, unless it is an option's name. */
+    /* The next word is the option's value even if it begins with a dash, unless the word is the name of an option. */
     bool negated, foreign;
     if (r->at >= r->words.count || find_option(r->words.items[r->at], &negated, &foreign) >= 0)
         return error_set(E_INVALIDARG, "-%s: missing value", row->name);
@@ -521,7 +521,7 @@ static HRESULT add_option(struct reader *r, int use, bool negated)
     *o = (struct logman_option){.use = (enum logman_use)use, .negated = negated};
     if (!negated)
         return take_words(r, row, &o->words);
-    /* After the event provider to remove, flags and level may follow. They are ignored. */
+    /* Flags and a level may follow the name of the event provider to remove; they are ignored. */
     if (row->words == WORDS_PROVIDER)
         return next(r) ? take_provider(r, &o->words) : error_set(E_INVALIDARG, "--p: missing provider");
     /* A value after --name, as in "--max 100", is also ignored. */

@@ -17,7 +17,7 @@ enum logman_verb {
     LOGMAN_EXPORT
 };
 
-/* These are bits, so that a row of options.def can name several. The collector types are in the order of
+/* The values are bits, so that a row of options.def can name several adverbs. The collector types are in the order of
    DataCollectorType. */
 enum logman_adverb {
     LOGMAN_COUNTER = 1,
@@ -51,30 +51,31 @@ enum logman_words {
 /* How the words of an option are converted to the value of its property. */
 enum logman_value {
     VALUE_NONE,    /* the option does not set a property */
-    VALUE_FLAG,    /* true, or false for "--name" */
+    VALUE_FLAG,    /* the value is true, or for "--name" false */
     VALUE_NUMBER,  /* logman_u32 */
     VALUE_SECONDS, /* logman_time */
-    VALUE_STRING,  /* the word, or "" for "--name" */
+    VALUE_STRING,  /* the value is the word, or for "--name" "" */
     VALUE_STRINGS  /* all words */
 };
 struct logman_property {
     enum logman_value value;
-    bool of_set; /* the property belongs to the set; otherwise to the collector */
+    bool of_set; /* true: the property belongs to the set; false: to the collector */
     const char *name;
 };
 
 struct logman_row {
-    const char *name, *alias; /* without the dash; alias may be NULL */
+    const char *name, *alias; /* name and alias without the dash; alias may be NULL */
     enum logman_words words;
     bool negatable;                     /* "--name" removes the setting */
     unsigned verbs;                     /* the verbs whose help lists the option: 1 << enum logman_verb */
     unsigned adverbs;                   /* the collector types that accept the option */
-    bool (*is_value)(const char *word); /* for WORDS_MAYBE, and to find a value after --name, which is ignored */
+    bool (*is_value)(const char *word); /* decides whether WORDS_MAYBE takes the word; also recognises a value after
+                                           "--name", which is ignored */
     struct logman_property property;
     const char *form, *text; /* for the help: the form of the value (NULL: no value) and the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
-/* Returns the row's form; for -f, the names of the log formats. */
+/* Returns the form of the option's value. For -f, this is the list of the log formats. */
 const char *logman_form(const struct logman_row *row);
 
 struct logman_word {
@@ -93,7 +94,7 @@ struct logman_option {
 
 struct logman_line {
     enum logman_verb verb;
-    bool verb_given; /* false: the verb is the default verb */
+    bool verb_given; /* false: the line has no verb, so `verb` is the default verb */
     unsigned adverb; /* enum logman_adverb; 0: none */
     char *name;      /* NULL: no name */
     bool help;
@@ -102,12 +103,12 @@ struct logman_line {
     struct texts warnings; /* warnings about words that were not interpreted as written */
 };
 
-/* Parses a command line. `settings` has the words from the -config files. Options on the command line override these.
-   argv is UTF-8, without the program's name and -config. Fails with E_INVALIDARG and a message that names the word, or
-   with E_OUTOFMEMORY. *out must be freed even after a failure. */
+/* Parses a command line. `settings` has the words from the -config files. Options on the command line override options
+   in `settings`. argv is UTF-8, without the program's name and -config. Fails with E_INVALIDARG and a message that
+   names the word, or with E_OUTOFMEMORY. *out must be freed even after a failure. */
 HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out);
 void logman_line_free(struct logman_line *line);
-/* Returns the last option with that use; NULL if the line does not have it. */
+/* Returns the last option whose `use` is the argument; NULL if the line has no such option. */
 const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);
 bool logman_is_given(const struct logman_line *line, enum logman_use use); /* true if the option is given and not
                                                                               negated */
@@ -116,8 +117,8 @@ bool logman_is_given(const struct logman_line *line, enum logman_use use); /* tr
    for error messages. Numbers are decimal, or hexadecimal after 0x. */
 bool logman_number(const char *word, uint64_t *out);
 HRESULT logman_u32(const char *option, const char *word, uint32_t *out);
-/* Parses "ss", "mm:ss" or "hh:mm:ss" as seconds. Parts may exceed 59, and a fraction must be 0. Fails with
-   E_INVALIDARG. */
+/* Parses "ss", "mm:ss" or "hh:mm:ss" as seconds. Each part may exceed 59. Seconds may have a fraction, which must be 0.
+   Fails with E_INVALIDARG. */
 HRESULT logman_time(const char *option, const char *word, uint32_t *out);
 /* Parses "nnnnnn" (or nnnnn) or "mmddhhmm". *format becomes a bit of AutoPathFormat. */
 bool logman_version(const char *word, uint32_t *format);

@@ -62,8 +62,8 @@ static HRESULT logs_on(const struct logman_line *line, bool *out)
     return hr;
 }
 
-/* Asks for the password, unless it was on the command line. *asked is from memory_alloc, or NULL if it was on the
-   command line. */
+/* Asks for the password, unless the command line contains it; in that case *asked is NULL. Otherwise *asked is from
+   memory_alloc. */
 static HRESULT ask_for_password(const struct logman_option *user, char **asked, const char **password)
 {
     *asked = NULL;
@@ -98,7 +98,7 @@ static HRESULT log_on(const struct logman_line *line)
 struct logman_target {
     struct object *set;       /* holds one reference */
     struct object *collector; /* holds one reference; NULL: not selected yet */
-    char *name;               /* with its namespace, if specified */
+    char *name;               /* the name, with the namespace if the user specified one */
     char *short_name;         /* without a namespace */
     char *collector_name;     /* for "Set\Collector"; otherwise NULL */
     const char *server;       /* borrowed; NULL: this computer */
@@ -157,8 +157,8 @@ static HRESULT name_target(const struct logman_line *line, struct logman_target 
 }
 
 /* Queries the set that the line names; `found` is true if it exists. With -ets a name means a session unless it
-   contains a namespace. For query and update the name may also name a collector. Fails with E_INVALIDARG without a
-   name. */
+   contains a namespace. For query and update the name may also name a collector. Fails with E_INVALIDARG if the line
+   has no name. */
 static HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t)
 {
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
@@ -200,7 +200,8 @@ static HRESULT has_name(struct object *collector, const char *name, bool *out)
     return hr;
 }
 
-/* Adds a collector with the set's name. Fails with PLA_E_DC_ALREADY_EXISTS if the set already has it. */
+/* Adds a collector with the set's name. Fails with PLA_E_DC_ALREADY_EXISTS if the set already has a collector with this
+   name. */
 static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
 {
     struct object **list;
@@ -228,8 +229,9 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
     return SUCCEEDED(hr) ? collection_add(collectors_of(t->set), t->collector) : hr;
 }
 
-/* Selects the collector that an update changes: the collector that the line names, the one with the set's name, or the
-   only one of the type (adverb 0: of any type). Fails with E_INVALIDARG if several match. */
+/* Selects the collector that an update changes, among those of the type (adverb 0: of any type). This is the collector
+   that the line names; if the line names none, the collector with the set's name, or else the only collector. Fails
+   with E_INVALIDARG if there is no such collector. */
 static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;
@@ -514,7 +516,8 @@ static HRESULT run_verb(struct run *r)
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
     else if (r->line->verb == LOGMAN_DELETE && hr != E_ACCESSDENIED &&
-             definition_is_damaged(hr)) /* the object is bound to the set even if the definition cannot be read */
+             definition_is_damaged(hr)) /* set_delete needs no definition: the object is bound to the set even if the
+                                           definition cannot be read */
         hr = set_delete(t.set, &caller_self);
     logman_target_free(&t);
     return hr;

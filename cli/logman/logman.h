@@ -39,7 +39,8 @@ HRESULT logman_show_set(struct object *set, bool session);
    provider. */
 HRESULT logman_show_providers(const struct logman_line *line);
 
-/* Finds the event provider that the command line names, and a value map of the processes that have registered it. */
+/* Finds the event provider that the command line names. *processes becomes a value map of the processes that have
+   registered this event provider. */
 HRESULT logman_find_provider(const struct logman_line *line, struct object **out, struct object **processes);
 /* Returns a reference to a collection of all known event providers, or, with -pid, of the process's event providers. */
 HRESULT logman_list_providers(const struct logman_line *line, struct object **out);
@@ -47,8 +48,8 @@ HRESULT logman_list_providers(const struct logman_line *line, struct object **ou
 const char *logman_type_of(const struct object *collector);
 
 /* `logman query --json`: writes the objects with their properties, under the names in MS-PLA. Each function writes a
-   member of the current object, "sets" or "providers". After a failure the member's brackets are still open.
-   logman_json_list writes only Name, Status and Types of each set. */
+   member to the current JSON object. The member is "sets" or "providers". After a failure the member's brackets are
+   still open. logman_json_list writes only Name, Status and Types of each set. */
 HRESULT logman_json_list(struct json *j, struct object *collection);
 HRESULT logman_json_all_sets(struct json *j, struct object *collection);
 HRESULT logman_json_set(struct json *j, struct object *set);
@@ -64,8 +65,7 @@ HRESULT logman_warn(const struct logman_line *line, struct object *set, struct o
 
 /* Prints the help of the line's verb and adverb, or of all verbs. Fails with E_OUTOFMEMORY. */
 HRESULT logman_show_help(const struct logman_line *line);
-/* Reports the options of each verb and adverb if options_ask requested them (cli/cli.h). False: they were not
-   requested. */
+/* Reports the options of each verb and adverb if options_ask (cli/cli.h) requested them; otherwise returns false. */
 bool logman_report_options(void);
 
 #endif

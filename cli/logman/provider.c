@@ -93,7 +93,7 @@ HRESULT logman_item_number(struct object *item, uint64_t *out)
     return hr;
 }
 
-/* Adds the flags of a name: a word of kernel_words, or the key of an item. */
+/* Adds the flags that `name` stands for. `name` is a word of kernel_words, or the key of an item. */
 static HRESULT mask_add_name(struct kernel_masks *m, const char *option, const char *name, struct object **items,
                              size_t count)
 {
@@ -249,7 +249,7 @@ static HRESULT provider_find_index(struct object *providers, const GUID *guid, s
     return S_OK;
 }
 
-/* Adds, changes or removes an event provider. The words are its name, its flags and its level. */
+/* Adds, changes or removes an event provider. The words are the event provider's name, its flags and its level. */
 static HRESULT put_provider(struct object *collector, const char *option, bool negated, char **words, size_t count)
 {
     struct object *providers = child(collector, "TraceDataProviders"), *provider, *before = NULL;

@@ -199,8 +199,8 @@ static HRESULT show_schedules(struct object *set)
     return hr;
 }
 
-/* Adds the value of the enabled items. The values of a flag array are combined by group; the top three of 32 bits are
-   the group's number. */
+/* Adds the value of the enabled items. In a flag array, values of the same group are combined; the top three of the 32
+   bits are the group's number. */
 static void add_number(struct text_buffer *b, struct object *map, bool hexadecimal)
 {
     enum { FLAG_ARRAY = 3, GROUP_SHIFT = 29, GROUPS = 8 };
@@ -293,8 +293,8 @@ static HRESULT show_trace(struct object *collector)
     return hr;
 }
 
-/* Prints the output location. OutputLocation refers to the next run (MS-PLA 3.2.4.5), so if a run is active, the file
-   of that run is shown. */
+/* Prints the output location. OutputLocation refers to the next run (MS-PLA 3.2.4.5). Therefore, if a run is active,
+   the function prints the file of the active run instead. */
 static void line_output(struct object *set, struct object *collector)
 {
     enum { RUNNING = 1, COMPILING }; /* DataCollectorSetStatus */

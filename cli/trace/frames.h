@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts the addresses of stacks to frames as users read them: module!function+offset, or the known parts of that. */
+/* Converts the addresses of stacks to frames in the usual notation: module!function+offset, without the parts that are
+   unknown. */
 #ifndef OPENPLA_CLI_FRAMES_H
 #define OPENPLA_CLI_FRAMES_H
 
@@ -18,8 +19,8 @@ struct trace_frames {
 struct trace_frame {
     uint64_t address;
     struct code_place place; /* zero: not known */
-    const char *function;    /* from the symbols, or the .NET method; NULL: unknown */
-    uint64_t offset;         /* offset in the function; in the module if the function is unknown */
+    const char *function;    /* name from the symbols, or name of the .NET method; NULL: unknown */
+    uint64_t offset;         /* offset in the function; if the function is unknown, offset in the module */
 };
 /* Reads the traces a first time. `symbols` (may be empty) has the form that symbols_open takes. Prints to stderr which
    parts of stacks could not be joined. */

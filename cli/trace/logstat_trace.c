@@ -16,12 +16,14 @@
 #include <string.h>
 
 struct trace_statistics {
-    uint64_t bytes, events, buffers; /* `events` does not count the log file header; `buffers` counts its buffer */
+    uint64_t bytes, events, buffers; /* `events` does not count the log file header, but `buffers` counts the buffer
+                                        that contains this header */
     uint64_t unknown;                /* number of events of an unknown form; included in `events` */
     int64_t first, last;             /* FILETIMEs of the first and last event */
     uint64_t counter_samples;        /* number of events from a log of performance counters */
     struct trace_contents contents;
-    char *computer; /* name, even from an incomplete event; from memory_alloc; NULL: unknown */
+    char *computer; /* name of the computer, which even an incomplete event can provide; from memory_alloc; NULL:
+                       unknown */
     struct texts damage;
     struct event_view *view;
     struct trace_schemas schemas;

@@ -328,7 +328,7 @@ static HRESULT add_event_providers(const struct adding *a, const char *path, con
     return hr;
 }
 
-/* Registers the providers. Reads everything before the first registration. */
+/* Registers the providers. Reads the whole manifest before it registers the first provider. */
 static HRESULT add_providers(const struct adding *a, const char *path)
 {
     struct counter_manifest counters = {.has_events = false};

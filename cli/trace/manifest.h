@@ -13,7 +13,7 @@ HRESULT manifest_counters_load(const char *path, const char *name, struct texts 
                                struct counter_manifest *out);
 /* Reads the registered counter providers: all of them, or the provider with the name or GUID `name`. */
 HRESULT manifest_counters_registered(const char *name, struct registered_countersets *out);
-/* Registers the providers of the list as part of the manifest `whole`. On failure, registers none of them. */
+/* Registers the providers of the list as part of the manifest `whole`. On failure, registers no provider. */
 HRESULT manifest_counters_write(struct registered_countersets *list, const char *whole, bool force);
 /* Works like manifest_counters_write, and prints the names of the providers. */
 HRESULT manifest_counters_add(struct registered_countersets *list, const char *whole, bool force);

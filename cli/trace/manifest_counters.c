@@ -116,7 +116,7 @@ static const char *instances_text(const struct registered_set *s)
     return s->instances & COUNTERSET_MULTIPLE ? "with instances" : "without instances";
 }
 
-/* Writes the name of the counter's type. Base types have no names. */
+/* Writes the name of the counter's type, or its number, because base types have no names. */
 static void type_text(const struct registered_counter *c, char *out, size_t room)
 {
     const char *name = counter_type_name(c->type);

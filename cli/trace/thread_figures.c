@@ -12,12 +12,12 @@
 
 enum { START = 1, END, RUNDOWN_START, RUNDOWN_END, DISK_READ = 10, DISK_WRITE, SWITCH = 36, READY = 50 };
 enum { SEND = 10, RECEIVE, SEND_V6 = 26, RECEIVE_V6 };
-enum { STATE_READY = 1, STATE_STANDBY = 3 }; /* KTHREAD_STATE; running (2) is between them */
+enum { STATE_READY = 1, STATE_STANDBY = 3 }; /* KTHREAD_STATE; the value 2, between these, is running */
 enum { MOST_THREADS = 1 << 20, MOST_PROCESSES = 1 << 18, MOST_PROCESSORS = 4096 };
 
 struct one_thread {
     uint32_t process;
-    int64_t ready_since; /* 0: it is not ready */
+    int64_t ready_since; /* 0: the thread is not ready */
     bool running, ended;
     struct figures of;
 };
@@ -37,7 +37,7 @@ static HRESULT no_memory(void)
     return error_set(E_OUTOFMEMORY, "out of memory for the statistics of threads");
 }
 
-/* Returns the thread's entry; NULL for the idle thread, and if memory runs out. */
+/* Returns the thread's entry. Returns NULL for the idle thread, or if memory runs out. */
 static struct one_thread *thread_of(struct thread_figures *f, uint32_t id)
 {
     f->threads.item_size = sizeof(struct one_thread);
@@ -72,8 +72,8 @@ static HRESULT take_switch(struct thread_figures *f, const uint8_t *data, uint32
     struct one_thread *out = thread_of(f, old);
     if (!p || (!out && old != 0))
         return no_memory();
-    /* If the first switch on a processor switches a thread out, that thread has been running since the start. If a
-       different thread is switched out than was switched in, events were lost. */
+    /* If the first switch on a processor switches a thread out, that thread has been running since the start. If the
+       thread that is switched out is not the one that was switched in last, events were lost. */
     if (out && (!p->known || p->running == old))
         out->of.ran += passed(p->known ? p->since : f->begin, time);
     if (out) {

@@ -8,7 +8,8 @@
 
 /* Sums since the last reset. Times are in units of 100 ns. */
 struct figures {
-    uint64_t ran, ready;                    /* time running; time ready without a processor */
+    uint64_t ran, ready;                    /* `ran`: time for which the thread ran; `ready`: time for which it was
+                                               ready but had no processor */
     uint64_t switches;                      /* number of times that the thread got a processor */
     uint64_t read, written, received, sent; /* bytes read from and written to disks, received and sent by TCP and UDP */
 };

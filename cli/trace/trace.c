@@ -123,7 +123,7 @@ static HRESULT show_event(struct show *s, const struct dumped_event *e, const ch
     s->shown++;
     s->undecoded += SUCCEEDED(hr) && !decoded;
     if (SUCCEEDED(hr) && ferror(stdout))
-        return S_FALSE; /* the reader of the output has closed it, which main reports */
+        return S_FALSE; /* the program that reads stdout has closed it; main reports this */
     return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
 }
 

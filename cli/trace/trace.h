@@ -38,7 +38,7 @@ struct trace_processes {
 };
 /* Stores the name if the event is the start of a process. Fails with E_OUTOFMEMORY. */
 HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_event *e);
-/* Returns the name; NULL if it is unknown. Borrowed until the next call. */
+/* Returns the name; NULL if it is unknown. The name is valid until the next call. */
 const char *trace_process_name(struct trace_processes *p, uint32_t id);
 /* Returns the part after the last separator, '/' or '\'. */
 const char *trace_process_base_name(const char *path);

@@ -14,7 +14,7 @@
 #define VERB "trace"
 enum {
     PLACES = 1 << 17,   /* size of the hash table; a power of two */
-    MOST_NAMES = 60000, /* maximum number of functions and of modules; the others are counted together */
+    MOST_NAMES = 60000, /* maximum number of functions, and of modules; all others share one row */
     MOST_MODULES = 65536,
     ROWS = 50,
     LONGEST_NAME = 512,
@@ -24,7 +24,7 @@ enum {
 struct row {
     char *name;
     uint64_t calls, failed, unwound, timed;
-    uint64_t duration, longest; /* ns; over the `timed` calls */
+    uint64_t duration, longest; /* in ns; total and maximum of the calls that `timed` counts */
 };
 struct table {
     struct row *rows;

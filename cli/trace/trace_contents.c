@@ -169,8 +169,8 @@ static HRESULT take_cpu(struct trace_machine *m, struct wanted_fields *w)
     return S_OK;
 }
 
-/* Adds a string such as "C: NTFS". Does nothing if the trace contains the devices of the drive letters, which a program
-   that merges traces has written. */
+/* Adds a string such as "C: NTFS". Does nothing if a program that merges traces has added the devices of the drive
+   letters to the trace. */
 static HRESULT take_log_disk(struct trace_machine *m, struct wanted_fields *w)
 {
     if (m->mapped || !w->texts[0] || !w->texts[0][0])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contents of a trace, for logstat and `openpla trace schema`: the computer on which it was recorded, and its event
-   providers. Each event provider has the percentage of its events that can be decoded, and the sources of the
-   definitions. */
+   providers. For each event provider, they include the percentage of its events that can be decoded, and the sources of
+   the definitions. */
 #ifndef OPENPLA_TRACE_CONTENTS_H
 #define OPENPLA_TRACE_CONTENTS_H
 
@@ -35,7 +35,7 @@ enum { TRACE_MACHINE_MOST = 64 }; /* maximum number of volumes, and of interface
 struct trace_machine {
     char *product, *build, *windows_folder;
     uint32_t mhz, processors, memory_mb;
-    struct texts volumes;    /* "\Device\HarddiskVolume3\ = C:\", or "C: NTFS" */
+    struct texts volumes;    /* for example "\Device\HarddiskVolume3\ = C:\" or "C: NTFS" */
     struct texts interfaces; /* "Ethernet: Example Adapter" */
     bool mapped;             /* the volumes were written by a program that merges traces */
 };

@@ -45,7 +45,7 @@ static void add_name(struct line *l, const struct event_value *v)
         text_buffer_add(l->out, " ");
     l->first = false;
     if (v->array && v->elements != 0 && v->property->name)
-        return; /* the name has been added with the array */
+        return; /* the name was added when the array began */
     add_shown(l->out, v->property->name);
     text_buffer_add(l->out, "=");
 }
@@ -217,7 +217,8 @@ static void put_value(struct fields *f, const char *name, const struct event_val
     else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
         json_text(f->json, name, NULL); /* JSON does not have such numbers */
     else if (is_integer(v->type.in) || is_real(v->type.in))
-        json_number_text(f->json, name, text); /* writes a string for a hexadecimal value or a name from a map */
+        json_number_text(f->json, name, text); /* for a hexadecimal value or a name from a map, json_number_text
+                                                  writes a string */
     else
         json_text(f->json, name, text);
 }
@@ -313,7 +314,7 @@ static HRESULT put_message(struct json *j, const struct dumped_event *e, struct 
     const HRESULT hr = dumped_event_sentence(e, room);
     if (SUCCEEDED(hr))
         json_text(j, "message", room->failed ? NULL : room->length ? room->text : "");
-    return hr == EVENT_DATA_INVALID ? S_OK : hr; /* the fields that follow report the problem */
+    return hr == EVENT_DATA_INVALID ? S_OK : hr; /* the code that writes the event's fields will report the problem */
 }
 
 HRESULT trace_json(const struct dumped_event *e, const char *process, trace_json_more *more, void *context,

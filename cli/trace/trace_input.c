@@ -163,8 +163,8 @@ HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *tak
     }
     for (size_t i = 0; sessions && i < names->count; i++) {
         thread_close(sessions[i].thread);
-        /* wait_for_all has closed the session. If the thread calls ProcessTrace after that, it gets an error, which is
-           expected. */
+        /* If `open` is false, wait_for_all has closed the session. If the thread calls ProcessTrace after that,
+           ProcessTrace fails, as expected. */
         if (!sessions[i].open)
             continue;
         (void)r.etw->CloseTrace(sessions[i].handle);

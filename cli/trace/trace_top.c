@@ -104,8 +104,9 @@ static HRESULT with_name(const char *name, bool start)
     return hr;
 }
 
-/* Starts the session, after stopping sessions whose program was killed. *name is from memory_alloc. Fails with ETW's
-   errors and a message: ERROR_ACCESS_DENIED, ERROR_NO_SYSTEM_RESOURCES (six such sessions already exist) and others. */
+/* Starts the session, after stopping sessions whose program was killed. *name is from memory_alloc. Fails with an error
+   of ETW and a message, for example with ERROR_ACCESS_DENIED, or with ERROR_NO_SYSTEM_RESOURCES if six such sessions
+   already exist. */
 static HRESULT top_session_start(char **name)
 {
     const struct etw_api *etw = host_etw();
@@ -133,7 +134,7 @@ static void top_session_stop(const char *name)
 
 #define VERB         "trace"
 #define SECOND       INT64_C(10000000)
-/* EnableFlags of processes, threads, switches, disks, ready threads and the network */
+/* the EnableFlags for events of processes, threads, switches, disks, ready threads and the network */
 #define NEEDED_FLAGS "0x10913"
 enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* in seconds, except ROWS */
 
@@ -277,7 +278,8 @@ static void print_json(const struct top *t, const struct table *table, size_t ro
     text_buffer_free(&time);
 }
 
-/* Prints a table. S_FALSE if it was the last table, or if the reader of the output has closed it. */
+/* Prints a table. Returns S_FALSE if this was the last table, or if the program that reads the output has closed the
+   pipe. */
 static HRESULT print_table(struct top *t, int64_t until)
 {
     struct figures_row *rows;

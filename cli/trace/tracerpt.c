@@ -161,7 +161,8 @@ static bool is_nowhere(const char *path)
 static int tracerpt_check_line(struct tracerpt *t)
 {
     int result = check_report(t);
-    /* Command lines with -pdb usually also specify the formats, so -pdb only causes a warning. */
+    /* A command line with -pdb usually also specifies the formats in another way, so -pdb causes a warning, not an
+       error. */
     if (t->symbols)
         fprintf(cli_messages(),
                 "openpla " VERB ": -pdb: program symbols are not read (extract the formats with tracepdb, and "
@@ -347,7 +348,7 @@ static HRESULT write_structures(struct tracerpt *t)
     return hr;
 }
 
-/* Opens the outputs. No two of them may be the same file. */
+/* Opens the outputs. Two outputs must not be the same file. */
 static HRESULT open_outputs(struct tracerpt *t)
 {
     const struct {

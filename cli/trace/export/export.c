@@ -15,7 +15,7 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 struct command {
     struct texts files, providers, processes, symbols, begin, end;
-    struct trace_inputs range; /* only its time range is used */
+    struct trace_inputs range; /* trace_range sets only the time range, and only the time range is used */
     const char *format, *to;
     bool yes;
     struct trace_knowledge known;

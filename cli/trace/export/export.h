@@ -13,11 +13,13 @@
 #define EXPORT_SECOND INT64_C(10000000) /* times are in units of 100 ns since `begin` */
 
 enum { EXPORT_NAME_BLOCK = 16 };
-/* A location in code: a function, or an address without a known function. All stacks share one frame for it. */
+/* A location in code: a function, or an address without a known function. If several stacks contain the location, they
+   share its frame. */
 struct export_frame {
-    char *name; /* "ntdll.dll!NtRead", "app.exe+0x1080"; its size is a multiple of EXPORT_NAME_BLOCK */
+    char *name; /* such as "ntdll.dll!NtRead" or "app.exe+0x1080"; the allocated size is a multiple of
+                   EXPORT_NAME_BLOCK */
     size_t name_length;
-    const struct code_module *module; /* NULL: not in a module */
+    const struct code_module *module; /* NULL: the address is not in a module */
     const char *function;             /* the part of `name` after the module; the whole name if there is no module */
     uint64_t address;                 /* offset in the module; without a module, the address */
     bool kernel;
@@ -68,7 +70,7 @@ struct export_counter_row {
 extern const struct export_counter_row export_counters[EXPORT_COUNTERS];
 
 struct export;
-/* The functions of a format. NULL functions are not called. */
+/* The functions of a format. A function may be NULL; it is then not called. */
 struct export_format {
     const char *name, *extension;
     bool folder;       /* the output is a folder */
@@ -93,10 +95,11 @@ struct export
     const struct export_format *format;
     void *of_format;
     struct export_file out;
-    const char *folder, *title; /* folder: for formats that write a folder; title: name of the trace */
+    const char *folder, *title; /* `folder`: the output of formats that write a folder; `title`: the name of the
+                                   trace */
     struct trace_frames *frames;
     const struct live_threads *live; /* threads at the time of the current event */
-    struct stack_tree tree;          /* tree of frames: a value is an index in `frame` + 1 */
+    struct stack_tree tree;          /* the tree of frames; the value of a node is 1 plus an index in `frame` */
     struct export_frame *frame;
     size_t frame_count, frame_capacity;
     struct export_thread **threads;

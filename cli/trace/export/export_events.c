@@ -374,8 +374,8 @@ static HRESULT take_other(struct export_events *x, const struct moment *m)
 
 /* ---- all events ---- */
 
-/* Returns the number of the processor. In buffers from before Windows 8, the byte after the processor's number has a
-   different meaning. */
+/* Returns the number of the processor. Only events with the flag have a 16-bit index: before Windows 8, the second of
+   these bytes had a different meaning. */
 static uint32_t processor_of(const EVENT_RECORD *r)
 {
     return r->EventHeader.Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX ? r->BufferContext.ProcessorIndex

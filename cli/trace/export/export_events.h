@@ -24,7 +24,8 @@ struct export_events {
     uint32_t interval;        /* sample interval in units of 100 ns */
     bool begun, switches;
     int64_t counted;                  /* time up to which counters have been written */
-    double counters[EXPORT_COUNTERS]; /* sums since then; EXPORT_CPU: in units of 100 ns, over all processors */
+    double counters[EXPORT_COUNTERS]; /* sums since `counted`; the sum EXPORT_CPU is in units of 100 ns, over all
+                                         processors */
     struct text_buffer name;
 };
 /* The trace_take of the first pass, for trace_stacks_read. */

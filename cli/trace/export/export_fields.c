@@ -91,8 +91,8 @@ static bool is_integer(uint16_t in)
     return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
 }
 
-/* Returns true for a JSON number with at most 15 digits before the point, because readers keep no longer integer
-   exactly. */
+/* Returns true for a JSON number with at most 15 digits before the point. Readers of JSON cannot represent longer
+   integers exactly. */
 static bool is_number(const char *text)
 {
     enum { DIGITS = 15 };
@@ -192,7 +192,7 @@ HRESULT export_fields(const struct export_event *e, export_field *take, void *co
         hr = event_values_walk(schema, &data, walk_take, &w, NULL);
         hr = hr == EVENT_DATA_INVALID ? S_FALSE : FAILED(hr) ? hr : S_OK;
     }
-    if (hr == S_FALSE) { /* pass all bytes, even if some fields could be read */
+    if (hr == S_FALSE) { /* pass all bytes of the event to `take`, even if some fields could be read */
         w.name.length = w.text.length = 0;
         text_buffer_add_bytes(&w.text, e->dumped->record->UserData, e->dumped->record->UserDataLength);
         walk_give(&w, "undecoded", false);

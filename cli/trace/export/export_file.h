@@ -7,7 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/json_text.h"
 
-/* A file that is written sequentially. Append to `text`, and call export_file_settle often. */
+/* A file that is written sequentially. The caller appends to `text` and calls export_file_settle often. */
 struct export_file {
     struct file *file;
     struct text_buffer text; /* bytes that are not yet written */
@@ -21,7 +21,7 @@ struct export_columns {
     struct file *file; /* created with the first block */
     uint64_t size;
 };
-/* A column. Zero-initialise. Append to `text`, and call export_column_settle after each value. */
+/* A column. Zero-initialise. The caller appends to `text` and calls export_column_settle after each value. */
 struct export_column {
     struct text_buffer text;
     struct export_block {

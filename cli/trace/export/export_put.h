@@ -13,7 +13,7 @@ enum { EXPORT_PUT_TIME = 1 + TEXT_PUT_DECIMAL + 1 + 4 }; /* maximum length of a 
 #define EXPORT_PUT(at, literal) ((char *)memcpy((at), "" literal, sizeof(literal) - 1) + sizeof(literal) - 1)
 
 /* Writes a time as a decimal number. `unit` is 10 to the power of `digits`, the number of digits after the point. If
-   the fraction is 0, writes neither the point nor these digits. */
+   the fraction is 0, writes only the part before the point. */
 static inline char *export_put_decimal(char *at, int64_t time, uint64_t unit, unsigned digits)
 {
     const uint64_t positive = time < 0 ? 0 - (uint64_t)time : (uint64_t)time, fraction = positive % unit;
@@ -46,7 +46,7 @@ static inline char *export_put_i32(char *at, uint32_t value)
     return text_put_u64(at, (uint64_t)(number < 0 ? -number : number));
 }
 
-/* Ends a value that was written to `b` after text_buffer_reserve. `at` is the end of the value. */
+/* Call it after a value was written to the space that text_buffer_reserve returned. `at` is the end of the value. */
 static inline void export_put_end(struct text_buffer *b, char *at)
 {
     *at = 0;

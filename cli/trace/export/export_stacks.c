@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts stacks of addresses to stacks of named frames. The trace has a tree of addresses, and the export has a tree
-   of frames. Within one process, a node of the first tree corresponds to one node of the second. Caches store this
-   correspondence, so most stacks need only two lookups. */
+   of frames. Within one process, each node of the tree of addresses corresponds to one node of the tree of frames.
+   Caches store this correspondence, so most stacks need only two lookups. */
 #include "cli/trace/export/export.h"
 #include "cli/trace/export/threads.h"
 #include "engine/base/memory.h"
@@ -9,7 +9,8 @@
 enum {
     MOST_NODES = 4 << 20,
     MOST_CACHED = 1 << 20, /* maximum number of entries per cache; later entries replace earlier ones */
-    MOST_FRAMES = 1 << 20, /* further frames are named after their module */
+    MOST_FRAMES = 1 << 20, /* maximum number of frames; if there are more, the name of a frame without a known function
+                              is only its module */
     MOST_NAME = 1024,      /* maximum bytes of a frame's name */
 };
 
@@ -161,13 +162,13 @@ static HRESULT node_add(struct export *x, uint32_t parent, uint32_t frame, uint3
 
 struct part {
     uint32_t process, epoch;
-    uint64_t number, context; /* context: everything that a node's name depends on, except the address */
+    uint64_t number, context; /* `context`: together with the address, it determines the name of a node */
     struct id_map *cache;
     bool innermost; /* the first frame is the address that was executed */
 };
 
-/* Returns true if the node is cached. Only some of the nodes on a path are cached, because the other nodes are found
-   from these in a few steps. */
+/* Returns true if the node is cached. Only some nodes of a path are cached; from any other node, a few steps lead to a
+   cached node. */
 static bool part_is_cached(size_t depth, uint32_t node)
 {
     enum { STEPS = 4 };
@@ -209,13 +210,14 @@ static HRESULT part_add(struct export *x, uint32_t from, const struct part *p, u
         }
         path[depth++] = from;
     }
-    /* A full tree accepts no more nodes, so the frames are then looked up only one at a time. */
+    /* If the tree may become full, look up the frames one at a time, because a full tree accepts no more nodes. */
     const bool has_room = x->tree.count + depth < MOST_NODES;
     HRESULT hr = has_room ? part_frames(x, p, path, depth, 0, frames) : S_OK;
     while (depth-- > 0 && SUCCEEDED(hr)) {
         if (!has_room)
             hr = part_frames(x, p, path, depth + 1, depth, frames);
-        else if (depth >= AHEAD) /* prefetches for a later node; the nodes before it are probably new */
+        else if (depth >= AHEAD) /* prefetches the tree's entry for the node of frames[depth - AHEAD]; assumes that all
+                                    nodes before it are new */
             stack_tree_prefetch(&x->tree, (uint32_t)x->tree.count + AHEAD, (uint64_t)frames[depth - AHEAD] + 1);
         if (SUCCEEDED(hr))
             hr = node_add(x, *node, frames[depth], node);
@@ -251,8 +253,8 @@ static HRESULT stack_add(struct export *x, const struct event_stack *stack, uint
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-/* Returns the place of a stack among the latest ones. It does not depend on the epoch, which is unknown when the place
-   is prefetched. */
+/* Returns the place of a stack among the latest ones. The place does not depend on the epoch, because the epoch is
+   unknown when the place is prefetched. */
 static struct export_latest *latest_of(const struct export *x, const struct event_stack *stack)
 {
     const uint64_t nodes = stack->user | (uint64_t)stack->kernel << 32;
@@ -272,7 +274,7 @@ static uint64_t user_key(const struct export *x, const struct event_stack *stack
     return part_key(&p, 0, stack->user);
 }
 
-/* The nodes of a stack are adjacent in the tree if they were added together. */
+/* If all nodes of a stack were added at the same time, they are adjacent in the tree. */
 static void prefetch_nodes(const struct export *x, uint32_t node)
 {
     enum { LINE = 64, VALUES = 4, PARENTS = 2 };
@@ -283,10 +285,10 @@ static void prefetch_nodes(const struct export *x, uint32_t node)
 }
 
 /* A trace has more different stacks than fit into the processor's cache, so each step of the search for a stack would
-   wait for memory. First its place among the latest stacks is read. If the stack is found there, its nodes are read
-   next. Otherwise the cache entry of its user part is read, and then that of its kernel part. Therefore each call
-   prefetches for three different stacks: the place of the third stack ahead, the user entry of the second, and the
-   nodes or the kernel entry of the next stack. */
+   wait for memory. The search first reads the stack's place among the latest stacks. If this place contains the stack,
+   the search then reads the stack's nodes. Otherwise it reads the cache entry of the stack's user part, and then the
+   entry of its kernel part. Therefore each call prefetches for the next three stacks: for the third one, its place; for
+   the second one, its user entry; for the first one, its nodes or its kernel entry. */
 void export_stacks_prefetch(const struct export *x)
 {
     enum { PLACE = 3, USER = 2, NODES = 1 };

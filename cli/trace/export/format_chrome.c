@@ -6,12 +6,12 @@
 #include "cli/trace/export/export_put.h"
 #include "engine/base/memory.h"
 
-/* Maximum number of nodes that are remembered as written. Further nodes may be written repeatedly, which readers
-   accept. */
+/* Maximum number of nodes that are remembered as written. If there are more nodes, some may be written repeatedly;
+   readers accept this. */
 enum { MOST_NODES = 2 << 20 };
 
 struct chrome {
-    struct id_map nodes; /* keys: the pairs of profile and node that were written; no values */
+    struct id_map nodes; /* only keys: each key is a profile and a node of it that was written */
     uint64_t written;
 };
 
@@ -52,7 +52,7 @@ static char *put_event(struct export *x, char phase, const char *name, uint32_t 
     return export_put_us(EXPORT_PUT(at, ",\"ts\":"), time);
 }
 
-/* Begins an event whose rest is added piece by piece. */
+/* Writes the first members of an event; the caller adds the others. */
 static struct text_buffer *begin_event(struct export *x, char phase, const char *name, uint32_t process,
                                        uint32_t thread, int64_t time)
 {

@@ -90,7 +90,7 @@ static uint8_t *put_space(struct byte_buffer *b, size_t size)
     return b->bytes + b->size - size;
 }
 
-/* Writes the low bytes of a number: 1 to 8. */
+/* Writes the lowest `bytes` bytes of a number; `bytes` is 1 to 8. */
 static void put_number(struct byte_buffer *b, uint64_t value, size_t bytes)
 {
     uint8_t number[sizeof value], *at = put_space(b, bytes);
@@ -296,7 +296,8 @@ static void add_identifier(struct text_buffer *b, const char *name, size_t index
         text_buffer_add_u64(b, index, 1);
 }
 
-/* Returns true if an earlier field has the same name. The later field then gets its index as a suffix. */
+/* Returns true if an earlier field has the same name. In this case the index becomes a suffix of the later field's
+   name. */
 static bool is_repeated(const struct event_schema *s, size_t index)
 {
     struct text_buffer name = {0}, other = {0};
@@ -400,7 +401,7 @@ struct fields {
     size_t next;              /* index of the next field */
 };
 
-/* Writes all fields before `index`. Fields that the event lacks become 0 or "". */
+/* Writes all fields before `index`. If the event does not contain a field, writes 0 or "". */
 static void fields_until(struct fields *f, size_t index)
 {
     for (; f->next < index && f->next < f->class->count; f->next++) {
@@ -417,7 +418,7 @@ static void fields_until(struct fields *f, size_t index)
 static HRESULT take_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct fields *f = context;
-    if (v->depth == 0) /* members of structs are written with their struct */
+    if (v->depth == 0) /* a member of a struct is written when its struct is written */
         fields_until(f, v->index);
     if (step != STEP_VALUE || f->next >= f->class->count)
         return S_OK;

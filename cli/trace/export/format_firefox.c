@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the processed profile of the Firefox Profiler (profiler.firefox.com), version 70. Its tables consist of
-   columns, so all columns grow in a temporary file and are assembled at the end. A thread with waits has a second track
-   for them, with samples weighted in milliseconds. Processors are tracks with one marker for each period in which a
-   thread ran. */
+/* Writes the processed profile of the Firefox Profiler (profiler.firefox.com), version 70. The tables of a profile
+   consist of columns. Therefore all columns grow side by side in a temporary file, and are copied to the output at the
+   end. A thread with waits has a second track for them, with samples weighted in milliseconds. Processors are tracks
+   with one marker for each period in which a thread ran. */
 #include "cli/trace/export/export.h"
 #include "cli/trace/export/export_put.h"
 #include "engine/base/memory.h"

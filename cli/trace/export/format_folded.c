@@ -4,8 +4,8 @@
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 
-/* Maximum number of counts in memory. When it is reached, their lines are written and counting starts again. Therefore
-   a stack can have several lines; readers add their numbers. */
+/* Maximum number of counts in memory. When the maximum is reached, the counts are written as lines, and counting starts
+   again. Therefore a stack can have several lines; a reader adds up the numbers of these lines. */
 enum { MOST_COUNTS = 1 << 20 };
 
 struct folded {

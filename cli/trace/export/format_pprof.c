@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes pprof: a gzip stream of one protocol buffer message (profile.proto). The numbers of its fields are defined
-   below. Samples are written first. The tables to which they refer are written at the end, which the encoding
-   allows. */
+/* Writes pprof: a gzip stream of one protocol buffer message (profile.proto). The numbers of the message's fields are
+   defined below. Samples are written first. The encoding allows fields in any order, so the tables to which samples
+   refer are written at the end. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
@@ -156,7 +156,8 @@ static HRESULT write_counts(struct export *x)
         if (FAILED(hr))
             break;
         for (uint32_t node = (uint32_t)key; node != 0; node = x->tree.parents[node - 1])
-            put_varint(&p->inner, x->tree.values[node - 1]); /* location: frame + 1, innermost first */
+            put_varint(&p->inner, x->tree.values[node - 1]); /* the number of a location is the index of its frame plus
+                                                                1; the innermost location comes first */
         put_part(&p->part, 1, &p->inner);
         put_varint(&p->inner, c->samples);
         put_varint(&p->inner, c->weight * 100);
@@ -207,8 +208,8 @@ static HRESULT write_frames(struct export *x)
     return hr;
 }
 
-/* Writes the mappings. Their address ranges are unknown, because an image has a different address in each process. The
-   first mapping is for code outside images. */
+/* Writes the mappings. The address ranges of the mappings are unknown, because an image has a different address in each
+   process. The first mapping is for code outside images. */
 static HRESULT write_mappings(struct export *x)
 {
     struct pprof *p = x->of_format;

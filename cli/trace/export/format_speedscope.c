@@ -6,7 +6,7 @@
 
 struct profile {
     struct export_column samples, weights;
-    int64_t first, last, sum; /* sum: total of the weights */
+    int64_t first, last, sum; /* `sum`: sum of the weights */
 };
 struct processor {
     struct export_column events;
@@ -31,7 +31,7 @@ static HRESULT begin(struct export *x)
 /* Adds a list of frames. `frames`: innermost first. */
 static void put_stack(struct export_column *c, const uint64_t *frames, size_t depth)
 {
-    enum { FRAME = 1 + 10 }; /* maximum length: a comma and a number of 32 bits */
+    enum { FRAME = 1 + 10 }; /* maximum length in bytes of an entry: a comma and a 32-bit number */
     char *at = text_buffer_reserve(&c->text, 3 + FRAME * depth);
     if (!at)
         return;

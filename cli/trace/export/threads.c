@@ -62,7 +62,7 @@ static uint32_t width_of(const EVENT_RECORD *r)
 }
 
 /* Returns the size in bytes of an account in the kernel's events: 4 if there is no account, otherwise two pointers and
-   the SID. SIZE_MAX if it does not fit. */
+   the SID. Returns SIZE_MAX if the account would be longer than `left`. */
 static size_t account_size(const uint8_t *at, size_t left, uint32_t width)
 {
     if (left >= 4 && get_u32(at) == 0)

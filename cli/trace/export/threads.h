@@ -8,7 +8,8 @@
 
 struct live_process {
     char *name;
-    uint32_t epoch; /* changes when images are loaded after others were unloaded */
+    uint32_t epoch; /* number that increases when an image is loaded after another image was unloaded, and when the
+                       id belongs to a new process */
     bool unloaded;
     bool seen;
 };
@@ -16,8 +17,9 @@ struct live_thread {
     uint32_t process;
     uint32_t index; /* index of the exported thread + 1; 0: none yet */
     char *name;
-    int64_t out, ready; /* `out`: time since which the thread is not running; `ready`: time since which it is waiting
-                           for a processor. Both are stored plus 1; 0: unknown */
+    int64_t out, ready; /* `out`: time since which the thread is not running; `ready`: time since which the thread is
+                           waiting for a processor. The members contain the time plus 1; 0 means that the time is
+                           unknown */
     uint8_t state, reason;
     bool seen;
 };
@@ -25,8 +27,8 @@ struct live_thread {
 struct live_threads {
     struct id_map processes, threads;
 };
-/* For the first pass: adds the processes and threads that exist when the trace begins, even if only events at its end
-   name them. Fails with E_OUTOFMEMORY. */
+/* For the first pass: adds the processes and threads that exist when the trace begins, even if only events at the end
+   of the trace name them. Fails with E_OUTOFMEMORY. */
 HRESULT live_threads_prepare(struct live_threads *l, const EVENT_RECORD *r);
 /* For the second pass: applies the event. Fails with E_OUTOFMEMORY. */
 HRESULT live_threads_take(struct live_threads *l, const EVENT_RECORD *r);
