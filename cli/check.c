@@ -55,7 +55,7 @@ struct checked {
     struct counter_nearest nearest;
 };
 
-/* Returns true if all items are supported. Settings without effect do not count. */
+/* Returns true if all items are supported. Settings without effect are ignored. */
 static bool is_served(const struct checked *c)
 {
     return !c->counters.refused && !c->providers.refused && c->settings.count == c->ignored;
@@ -87,8 +87,8 @@ static HRESULT wishes_add(struct wishes *w, const char *collector, const char *n
     return S_OK;
 }
 
-/* Adds a counter that is not supported. If OpenPLA's tables contain no reason, it is PDH's message without the path,
-   followed by the most similar counter. */
+/* Records that a counter is not supported, and the reason. If OpenPLA's tables contain no reason, the reason is PDH's
+   message without the path, followed by the most similar counter. */
 static HRESULT counter_refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
 {
     struct counter_path parts;
@@ -159,9 +159,9 @@ static HRESULT summarise_name(struct checked *c, const char *path)
     return hr;
 }
 
-/* Searches for a path to use instead of this one. Collectors understand only the built-in names of counters, but the
-   files of the option -names may translate the path to these names. S_OK: *out, from memory_alloc, is a message that
-   names the path to use. */
+/* Translates a path that this computer does not know. Collectors understand only the built-in names of counters, but
+   the files of the option -names may contain the translation. Returns S_OK if the translated path exists here; *out,
+   from memory_alloc, is then a message that names this path. */
 static HRESULT find_english(const struct pdh_api *pdh, const struct checked *c, const char *path, char **out)
 {
     struct refusal ignored = {NULL, S_OK};

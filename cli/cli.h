@@ -19,7 +19,7 @@ enum cli_exit {
                           rules" */
 };
 
-/* A verb is a row in main.c's table. Usually it is implemented in a separate file. */
+/* A verb is a row in main.c's table. Most verbs are implemented in a separate file. */
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
@@ -31,7 +31,8 @@ struct verb {
 
 /* A verb with sub-verbs: "openpla manifest add". */
 struct sub_verb {
-    const char *name;                  /* "": the row that runs if argv[0] names no other row; must be the last row */
+    const char *name;                  /* "" is for the row that runs if argv[0] is not the name of another row; it
+                                          must be the last row */
     int (*run)(int argc, char **argv); /* argv has neither the verb's name nor the sub-verb's name */
 };
 /* Runs the sub-verb that argv[0] names, ignoring case. Returns an enum cli_exit. For an unknown name, prints the list
@@ -40,10 +41,10 @@ int cli_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, i
 
 /* Prints "openpla VERB: message (0x80070002)" to cli_messages(); the message is error_text(hr). Returns CLI_FAILED. */
 int cli_error(const char *verb, HRESULT hr);
-/* Prints "openpla VERB: ..." and how to get help to cli_messages(). Returns CLI_USAGE. */
+/* Prints "openpla VERB: ..." and then how to get help, both to cli_messages(). Returns CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* From now on, writes all messages to stdout, and begins errors with "Error: ", like the Windows tool with the verb's
+/* From now on, all messages go to stdout, and errors begin with "Error: ", as in the Windows tool that has the verb's
    name. Has no effect if the command line requests JSON: stdout must then contain only JSON. */
 void cli_speak_as_windows(int argc, char **argv);
 /* Returns the stream of messages: stderr, or stdout after cli_speak_as_windows. */
@@ -58,10 +59,11 @@ struct option {
     enum option_kind {
         OPTION_FLAG,     /* no value; target: bool */
         OPTION_TEXT,     /* one value; target: const char *, borrowed from argv */
-        OPTION_OPTIONAL, /* one value or no value; target as for OPTION_TEXT, "" if there is no value */
+        OPTION_OPTIONAL, /* one value or no value; target as for OPTION_TEXT; without a value, the target becomes "" */
         OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
         OPTION_COUNT,    /* one value, a whole number from 1; target: uint32_t */
-        OPTION_FORM,     /* not for options_parse. target: const char[], the text that the help shows for the value */
+        OPTION_FORM,     /* target: const char[], the text that the help shows for the value. options_parse does not
+                            accept this kind */
     } kind;
     void *target;
 };
@@ -76,10 +78,11 @@ typedef void options_heard(void *user, const char *sub, const struct option *opt
 /* Makes the verb report all its option tables instead of running, so that completion, the list of verbs and help --json
    show exactly the options that the verb parses. Not thread-safe. */
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
-/* Reports a table of options if options_ask requested it. `sub` NULL means the sub-verb that options_ask is running.
-   Before anything else, a verb must call options_parse, options_with_settings or cli_sub_verb, which report their
-   tables in the same way. A verb that parses its command line itself calls options_report instead. If the result is
-   true, the options have been reported. The verb must then return; its result is ignored. */
+/* Reports a table of options if options_ask requested it. If `sub` is NULL, the table belongs to the sub-verb that
+   options_ask is currently running. Before anything else, a verb must call options_parse, options_with_settings or
+   cli_sub_verb, which report their tables in the same way. A verb that parses its command line itself calls
+   options_report instead. If the result is true, the options have been reported. The verb must then return; its result
+   is ignored. */
 bool options_report(const char *sub, const struct option *options, size_t count);
 bool options_are_asked(void);
 /* Returns true if the argument is -?, /?, -h or --help. */
@@ -99,14 +102,15 @@ struct nearest {
 void nearest_consider(struct nearest *n, const char *name);
 
 bool settings_is_config(const char *argument); /* returns true for "-config" */
-/* Adds the arguments to `out`, and replaces each "-config FILE" with the contents of FILE: parts of a command line, or
-   a line "[option]" followed by lines with its values. Fails with E_INVALIDARG if the file name is missing. */
+/* Adds the arguments to `out`, and replaces each "-config FILE" with the contents of FILE. Lines of FILE are parts of a
+   command line, or "[option]" followed by one line for each value of this option. Fails with E_INVALIDARG if the file
+   name is missing. */
 HRESULT settings_expand(int argc, char **argv, struct texts *out);
 /* Calls settings_expand. Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
 int options_with_settings(const char *verb, int argc, char **argv, struct texts *out);
 
 #ifdef _WIN32
-/* Restores the console's output code page. Later output is not displayed as UTF-8. */
+/* Restores the console's output code page. After this call, the console does not display output as UTF-8. */
 void cli_console_restore(void);
 #endif
 
@@ -144,16 +148,16 @@ int cli_needs_server(const char *verb);
 HRESULT cli_start_error(HRESULT hr, const char *program);
 #ifndef _WIN32
 /* If the server's package is installed, replaces this process with the package's command, unless this program always
-   runs the verb itself. "--native" as the first word prevents this and is removed. Returns CLI_DONE if this program
-   must run the command line, or prints a message and returns CLI_FAILED. */
+   runs the verb itself. If "--native" is the first word, the function does not replace the process, and removes this
+   word. Returns CLI_DONE if this program must run the command line, or prints a message and returns CLI_FAILED. */
 int cli_hand_to_server(int *argc, char **argv);
 #endif
 
 /* All verbs in the order of their names, ending with NULL. */
 extern const struct verb *const cli_verbs[];
 
-/* Print the list of verbs, the help of a verb, or with --json the options of each verb, for "openpla help ...". `out`
-   is the stream for the list. Return an enum cli_exit. */
+/* Functions for "openpla help ...". help_list prints the list of verbs to `out`. help_of prints the help of a verb, or
+   with --json the options of each verb. Return an enum cli_exit. */
 int help_list(FILE *out);
 int help_of(int argc, char **argv);
 int help_print(const struct verb *verb, int argc, char **argv);
@@ -171,7 +175,7 @@ HRESULT lines_read(const char *path, struct texts *out);
 HRESULT template_load(const char *path, char **xml, size_t *size);
 
 /* Until interrupt_end, Ctrl+C and other requests to exit do not end the program, but set an event that loops can wait
-   for. Calls can be nested; each needs its own interrupt_end. False if this is not possible. */
+   for. Calls can be nested; each call needs its own call of interrupt_end. Returns false if the system refuses this. */
 bool interrupt_begin(void);
 /* Returns true if an exit was requested, now or earlier; false if the timeout has elapsed. */
 bool interrupt_wait(uint32_t timeout_ms);

@@ -84,8 +84,8 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns the length of a choice such as "CSV|TSV" at the start of the string; 0: not a choice, or several words may be
-   combined. */
+/* Returns the length of a choice such as "CSV|TSV" at the start of the string; 0: the string does not begin with a
+   choice, or several words of the choice may be combined. */
 static size_t choice_length(const char *text)
 {
     size_t length = 0;
@@ -120,7 +120,7 @@ static void put_choice(const struct heard *h, const struct option *option)
         printf(" -%s=%.*s", option->name, (int)length, form);
 }
 
-/* Returns the last word of `sub` if `sub` is `of` followed by exactly one more word; otherwise NULL. */
+/* If `sub` consists of `of` and exactly one more word, returns this word; otherwise NULL. `of` may be "". */
 static const char *last_word(const char *sub, const char *of)
 {
     const size_t length = strlen(of);

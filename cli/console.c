@@ -159,8 +159,8 @@ static bool input_comes(void)
     return true;
 }
 #else
-/* Waits for input. Returns false if the user wants to exit: the signals are blocked and do not interrupt a read from
-   the terminal. */
+/* Waits for input. Returns false if the user wants to exit. This function is needed because the signals are blocked and
+   therefore do not interrupt a read from the terminal. */
 static bool input_comes(void)
 {
     enum { AGAIN = 100 /* ms */ };

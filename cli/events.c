@@ -34,7 +34,7 @@ static const char *level_name(enum journal_level level)
     return "";
 }
 
-/* Returns the set of the event. It is the first field, except in events without a set. */
+/* Returns the name of the event's set. The set is the first field, except in events without a set. */
 static const char *set_of(const struct journal_entry *e)
 {
     for (size_t i = 0; i < e->count; i++)
@@ -51,8 +51,8 @@ static bool is_chosen(const struct choice *c, const struct journal_entry *e)
     return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
-/* Returns true for fields that are always numbers. The journal's fields are strings, and a set or a file could be named
-   7. */
+/* Returns true for fields that are always numbers. The name of the field decides, because all fields of the journal are
+   strings, and the name of a set or file may look like a number ("7"). */
 static bool is_number_field(const char *name)
 {
     static const char *const names[] = {"Buffers", "BuffersLost", "Bytes",   "Count",     "Events", "Files",

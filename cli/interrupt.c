@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for Ctrl+C: the console's handler on Windows, blocked signals elsewhere. */
+/* Waits for Ctrl+C. On Windows, this file installs a handler for the console; elsewhere, it blocks the signals and
+   waits for them. */
 #include "cli/cli.h"
 #include "engine/base/clock.h"
 

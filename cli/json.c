@@ -47,7 +47,7 @@ static void put_text(struct pending *out, const char *text)
     put_bytes(out, "\"", 1);
 }
 
-/* ---- writing to `text`: memory for a whole value is reserved before the value is written ---- */
+/* ---- writing to `text` (memory for a whole value is reserved first) ---- */
 
 enum { AROUND = 2 * JSON_DEPTH + 16 }; /* comma, line, spaces, quotes, and the NUL of json_put_escape */
 
@@ -61,8 +61,8 @@ static char *put_line(const struct json *j, char *at)
     return at + blanks;
 }
 
-/* Writes everything before a value of at most `size` bytes. NULL if memory runs out; j->text then also reports the
-   failure. */
+/* Writes everything that precedes a value (comma, line end, indentation, name), and reserves `size` bytes for the
+   value. Returns NULL if memory runs out; j->text then also reports the failure. */
 static char *text_begin(struct json *j, const char *name, size_t size)
 {
     const size_t length = name ? strlen(name) : 0;

@@ -136,8 +136,8 @@ int wmain(int argc, WCHAR **argv)
         fputs("openpla: out of memory\n", stderr);
         return CLI_FAILED;
     }
-    /* Binary mode, because the verbs themselves write the line ends that the output requires. The console is set to
-       UTF-8. */
+    /* Binary mode is set because the verbs themselves write the line ends that the output requires. The console is set
+       to UTF-8. */
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
     console_page = GetConsoleOutputCP();
@@ -153,8 +153,8 @@ int wmain(int argc, WCHAR **argv)
 int main(int argc, char **argv)
 {
 #ifdef OPENPLA_STATIC
-    /* Use only the name services that are built into this C library. Others would be loaded from this computer's
-       libraries, which are built for a different C library. */
+    /* Use only the name services that are built into this C library. Other name services would be loaded from libraries
+       of this computer, which are built for a different C library. */
     (void)__nss_configure_lookup("passwd", "files");
     (void)__nss_configure_lookup("hosts", "files dns");
 #endif

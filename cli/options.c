@@ -99,7 +99,7 @@ static bool same_letter(char a, char b)
 }
 
 /* Returns the number of letters that were inserted, omitted, replaced or swapped with their neighbour (Damerau),
-   ignoring case. UINT32_MAX for words that cannot be names. */
+   ignoring case. Returns UINT32_MAX if a word is too long for a name. */
 static unsigned letters_between(const char *a, const char *b)
 {
     enum { MOST = 127 };
@@ -246,7 +246,7 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
 
 /* ---- -config FILE: a command line kept in a file ---- */
 
-/* Adds the words of a line. They are separated by spaces and tabs; quotes keep these in a word. */
+/* Adds the words of a line. Words are separated by spaces and tabs; a quoted word may contain spaces and tabs. */
 static HRESULT add_words(const char *line, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -268,8 +268,8 @@ static HRESULT add_words(const char *line, struct texts *out)
     return hr;
 }
 
-/* Adds the contents of a file. "[o]" names an option with its values on the following lines; "-o out.csv" is part of a
-   command line. */
+/* Adds the contents of a file. A line "[o]" stands for the option -o; each of the following lines is a value of this
+   option. A line such as "-o out.csv" is part of a command line. */
 static HRESULT add_settings(const char *path, struct texts *out)
 {
     struct texts lines = {0};

@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* An output file. Until it is complete, its name refers to the old file or to no file, so no partial file remains under
-   that name, however the program ends. If the program can clean up, as after Ctrl+C and SIGTERM, it leaves no temporary
-   file. typeperf writes its log under the final name, because other programs read it while it grows (DECISIONS 131).
-   Zero-initialise. */
+/* An output file. Until the new file is complete, its final name refers to the old file or to no file. Therefore no
+   partial file remains under the final name, however the program ends. If the program can clean up (for example, after
+   Ctrl+C or SIGTERM), it also leaves no temporary file. typeperf writes its log under the final name, because other
+   programs read it while it grows (DECISIONS 131). Zero-initialise. */
 struct output {
     const char *path; /* borrowed */
     char *partial;    /* the temporary file; NULL: the output is a device, a pipe or a link, which is written
@@ -32,7 +32,8 @@ HRESULT output_check_input(const char *path, const char *input);
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
 /* Returns the path to which to write. */
 const char *output_path(const struct output *o);
-/* Returns the error of writing to output_path. Its message has the path that the user specified instead. */
+/* Converts an error `hr` of writing to output_path. In the message, the path that the user specified replaces the path
+   of the temporary file. */
 HRESULT output_failed(const struct output *o, HRESULT hr);
 /* Renames the closed temporary file to its final name. */
 HRESULT output_finish(struct output *o);
@@ -44,9 +45,10 @@ void output_close(struct output *o);
 void add_shown(struct text_buffer *b, const char *text);
 /* Returns the number of terminal columns that the string takes. */
 size_t shown_width(const char *shown);
-/* Returns the number of spaces that fill a column of `width`, for printf's %*s, because %-39s counts bytes. */
+/* Returns how many spaces must follow `shown` to fill a column of `width`. Pass the number to printf's %*s; %-39s would
+   not work, because it counts bytes. */
 int shown_room(const char *shown, size_t width);
-/* Prints the string to stdout as add_shown does. */
+/* Prints the string to stdout in the form that add_shown produces. */
 void print_shown(const char *text);
 
 /* Returns the name of the log's format, such as "CSV" or "Binary". */

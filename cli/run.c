@@ -142,7 +142,7 @@ static HRESULT process_start(struct reached *r)
     return hr;
 }
 
-/* Ignores Ctrl+C. The program also receives it from the console and decides what to do. */
+/* Ignores Ctrl+C. The console also sends Ctrl+C to the program, which decides what to do. */
 static BOOL WINAPI on_control(DWORD control)
 {
     return control == CTRL_C_EVENT || control == CTRL_BREAK_EVENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run -apis: traces the calls of the program that it starts. */
+/* openpla run -apis: starts a program and traces its calls. */
 #ifndef OPENPLA_RUN_APIS_H
 #define OPENPLA_RUN_APIS_H
 

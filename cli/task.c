@@ -26,8 +26,8 @@ struct choice {
 
 static const char *const with_value[] = {"-xml", "-folder", "-limit", "-timeout"};
 
-/* Returns the index after the given number of operands. Everything after them belongs to the task, even if it looks
-   like an option. */
+/* Returns the index after the given number of operands. All arguments from this index on belong to the task, even if
+   they look like options. */
 static int find_rest(int argc, char **argv, int operands)
 {
     int at = 0;

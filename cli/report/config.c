@@ -18,7 +18,8 @@ struct diff {
     const char *paths[2];
     struct json *j;          /* NULL: print text */
     struct text_buffer last; /* the table whose name was printed last */
-    unsigned side; /* the part that was written last; 0, 1: facts of that file; 2: differences; 3: nothing yet */
+    unsigned side; /* part that was written last: 0 and 1 mean the facts of that file, 2 means the differences, 3 means
+                      nothing yet */
 };
 
 /* ---- as text ---- */
@@ -56,7 +57,8 @@ static HRESULT print_fact(void *about, unsigned side, const struct report_data *
     return S_OK;
 }
 
-/* Prints "[section] table: source (the row that contains it)" if it differs from the previous one. */
+/* Prints the heading of a table, "[section] table: source (the row that contains the table)", unless this heading was
+   the last one printed. */
 static HRESULT name_table(struct diff *d, const struct report_difference *x)
 {
     struct text_buffer b = {0};

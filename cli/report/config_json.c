@@ -10,7 +10,7 @@ struct json_show {
     char open[JSON_DEPTH]; /* open brackets, which are closed even after a failure */
     int depth;
     enum { NOTHING, FACTS, SECTIONS, STRINGS } part;
-    bool is_configuration;               /* false: it is a report */
+    bool is_configuration;               /* true: the file is a configuration; false: it is a report */
     unsigned hidden;                     /* nesting depth of skipped tables */
     bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth contains tables */
     struct {
@@ -29,8 +29,8 @@ static void close_bracket(struct json_show *s)
     json_end(s->j, s->open[--s->depth]);
 }
 
-/* Begins a part of the document: facts, then sections, then strings. Writes the parts before it as empty if they are
-   missing. */
+/* Begins a part of the document. The order of the parts is facts, sections, strings. Earlier parts that are missing are
+   written as empty parts. */
 static void go_to(struct json_show *s, int part)
 {
     static const char *const names[] = {[FACTS] = "facts", [SECTIONS] = "sections", [STRINGS] = "strings"};
@@ -52,7 +52,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Returns true for CIM's numeric types, as in WMI's results. */
+/* Returns true for the numeric types of CIM, which WMI uses in its results. */
 static bool is_number_type(const char *type)
 {
     static const char *const types[] = {"uint8",  "sint8",  "uint16", "sint16", "uint32", "sint32",
@@ -60,7 +60,7 @@ static bool is_number_type(const char *type)
     return is_one_of(type, types);
 }
 
-/* Returns true for a fact of a report that is a number without a unit. */
+/* Returns true if the fact of a report is a number without a unit. */
 static bool is_count(const char *fact)
 {
     static const char *const counts[] = {"samples", "gaps", "events", "eventsLost", "buffersLost", NULL};
@@ -83,8 +83,8 @@ void config_put_typed(struct json *j, const char *name, const char *text, const 
         json_number_text(j, name, text && *text ? text : NULL);
 }
 
-/* Finds the columns with numbers: columns with a unit or a numeric mask, and in reports columns that are not
-   left-aligned. Configurations do not align columns. */
+/* Finds the columns with numbers. These are columns with a unit or a numeric mask, and in reports also columns that are
+   not left-aligned. In configurations, columns have no alignment. */
 static void choose_numeric(struct json_show *s, const struct report_table *t)
 {
     for (size_t i = 0; i < t->column_count; i++) {

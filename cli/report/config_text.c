@@ -250,7 +250,7 @@ static void add_cell(struct text_buffer *b, const struct report_data *cell)
     }
 }
 
-/* Adds the cells that the Header does not name; they follow the cells of the columns. */
+/* Adds the cells whose names are not in the Header. These cells follow the cells of the columns. */
 static void add_others(struct text_buffer *b, const struct report_table *t, const struct report_row *row)
 {
     const size_t begin = b->length;

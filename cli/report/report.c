@@ -21,7 +21,7 @@ static void show(void *context, uint64_t done, uint64_t total)
         cli_progress_show(&r->progress, done, total);
 }
 
-/* Replaces the extension .xml or .html with `extension`. To any other name, appends `extension`. */
+/* Replaces the extension .xml or .html with `extension`. If the name has another extension, appends `extension`. */
 static char *with_extension(const char *path, const char *extension)
 {
     const char *own = path_extension(path);
@@ -114,7 +114,8 @@ static HRESULT make_page(struct report_request *r)
                      &r->warnings);
 }
 
-/* Reads the rules before the report is created, because they may need more in the report than the schemas specify. */
+/* Reads the rules before the report is created, because rules may need data that the report contains only on
+   request. */
 static HRESULT report_request_read_rules(struct report_request *r)
 {
     HRESULT hr = r->checked ? rules_read_named(&r->rules, &r->read) : S_OK;

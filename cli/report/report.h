@@ -12,8 +12,8 @@
 struct report_request {
     struct texts operands;       /* files and folders */
     struct texts schemas;        /* names of report schemas; empty: the general schema */
-    const char *output, *events; /* borrowed, like the strings below; `output` NULL: report.xml; `events` NULL: no
-                                    events */
+    const char *output, *events; /* `output`: name of the report; NULL: report.xml; `events`: file for all events; NULL:
+                                    none; both are borrowed, like the strings below */
     const char *set, *language;
     uint32_t level;
     uint32_t slice;    /* length of a slice in seconds; 0: automatic */
@@ -38,7 +38,7 @@ struct report_request {
     struct report_schema schema;
     struct cli_progress progress;
 };
-/* Creates the report. Ctrl+C cancels it with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
+/* Creates the report. Fails with HRESULT_FROM_WIN32(ERROR_CANCELLED) after Ctrl+C. */
 HRESULT report_request_make(struct report_request *r);
 void report_request_free(struct report_request *r); /* frees everything except `known` and name_files */
 
@@ -53,13 +53,13 @@ HRESULT rules_read_named(const struct texts *names, struct rules **out);
 HRESULT rules_print_list(const struct rules *rules, const char *language, bool as_json);
 
 /* A temporary report of a log, a trace or a folder, created with the general schema in a separate folder for temporary
-   files. It contains everything that the rules (NULL: the built-in rules) need. Zero-initialise. */
+   files. The report contains everything that the rules need. Zero-initialise. */
 struct temporary_report {
     char *folder, *path;
     char *names; /* as in struct report_request */
     struct texts warnings;
 };
-/* Creates the report. `name_files` is from -names. */
+/* Creates the report. `rules` NULL means the built-in rules. `name_files` is from -names. */
 HRESULT temporary_report_make(struct temporary_report *t, const char *input, const struct rules *rules,
                               const struct texts *name_files);
 /* Deletes the report's files. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the rules that a command line names. Creates temporary reports of logs, which exist only while a command
-   runs. */
+/* Reads the rules that a command line names. Creates temporary reports of logs. A temporary report exists only while
+   the command runs. */
 #include "cli/report/report.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -14,7 +14,7 @@
 
 #define VERB "rules"
 
-enum { RULES_SERIOUS = 4 }; /* exit code: the most severe finding is serious */
+enum { RULES_SERIOUS = 4 }; /* exit code that means: the most severe finding is serious */
 
 struct rules_request {
     struct texts operands, rules; /* rules: names of rules files; empty: the built-in rules */
@@ -22,7 +22,7 @@ struct rules_request {
     const char *output, *language, *log;
     bool as_json, yes, listed;
     uint32_t seconds;
-    const char *report;           /* the operand, or the report created from it */
+    const char *report;           /* path of the report: the operand itself, or the temporary report of the operand */
     struct temporary_report made; /* report of a log, a trace or a folder */
     struct rules *read;
     struct rules_outcome outcome;
@@ -195,7 +195,7 @@ static void show_json(const struct rules_request *r)
     json_end(&j, '}');
 }
 
-/* Prints the contents of the lists. False if they are all empty. */
+/* Prints the contents of the lists. Returns false if all lists are empty. */
 static bool rules_print_warnings(const struct texts *const *said, size_t count)
 {
     bool any = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Generates three XML Schemas: of report documents (which configuration collectors also write), of report schemas, and
-   of rules. */
+/* Generates three XML Schemas: one for report documents, which configuration collectors also write; one for report
+   schemas; and one for rules. */
 #include "cli/schemas/schemas.h"
 #include "engine/report/grammar.h"
 #include "engine/report/report_reader.h"
@@ -17,7 +17,7 @@ static void add_annotation(struct text_buffer *b, int depth, const char *doc)
     text_buffer_add(b, "</xs:documentation></xs:annotation>\n");
 }
 
-/* Ends an element or attribute, with or without documentation. */
+/* Ends an element or attribute. `doc` is its documentation, or "". */
 static void end_element(struct text_buffer *b, int depth, const char *element, const char *doc)
 {
     if (!*doc) {
@@ -124,7 +124,7 @@ static void grammar_add_child(struct text_buffer *b, const struct xml_within *ro
 }
 
 /* Adds the children of an element. If any child has a minimum or maximum number, the children must be in the order of
-   the rows. Otherwise they may be in any order, any number of times. */
+   the rows. Otherwise the children may be in any order, and each may occur any number of times. */
 static void grammar_add_children(struct text_buffer *b, enum schema_type type)
 {
     bool any = false, ordered = false;
@@ -313,8 +313,8 @@ static void rules_add_attributes(struct text_buffer *b, unsigned type)
                        type == RULES_Anything ? "##any" : "http://www.w3.org/XML/1998/namespace");
 }
 
-/* Returns true if the element may contain any element. The schema must then name no element, because that would be
-   ambiguous. */
+/* Returns true if the element may contain any element. For such an element, the schema must not also name single child
+   elements, because that would be ambiguous. */
 static bool rules_takes_any(unsigned type)
 {
     for (size_t i = 0; i < COUNT(withins); i++)

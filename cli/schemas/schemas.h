@@ -13,7 +13,8 @@ struct xml_schema {
 /* The schemas, in the order in which they are listed. */
 extern const struct xml_schema xml_schemas[];
 extern const size_t xml_schemas_count;
-const struct xml_schema *xml_schema_find(const char *name); /* with or without ".xsd"; NULL: unknown */
+const struct xml_schema *xml_schema_find(const char *name); /* `name` may end with ".xsd"; returns NULL if the name
+                                                               is unknown */
 
 /* ---- generators of the schemas, and functions that they share ---- */
 
@@ -22,7 +23,8 @@ HRESULT report_schema_text(struct text_buffer *b);
 HRESULT report_grammar_text(struct text_buffer *b);
 HRESULT rules_schema_text(struct text_buffer *b);
 
-/* A sample object with the environment that its rows need: a collector is in a set together with another collector. */
+/* A sample object, in the set that its class needs. For example, a collector is in a set that also has another
+   collector. */
 struct specimen {
     struct object *object;
     struct object *set; /* NULL for an object without a parent */

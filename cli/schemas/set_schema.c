@@ -47,7 +47,7 @@ void specimen_release(struct specimen *s)
 
 /* ---- types ---- */
 
-#define MAX_TYPES 32 /* greater than the number of classes below a set */
+#define MAX_TYPES 32 /* more than the number of classes that a set can contain */
 
 /* The complex types to write, in the order in which they were found. */
 struct schema {
@@ -116,8 +116,8 @@ static void add_any_digits(struct text_buffer *b, unsigned least, unsigned most)
         text_buffer_add(b, i < least ? "[0-9A-Fa-f]" : "[0-9A-Fa-f]?");
 }
 
-/* Adds a pattern for all numbers up to `most`, as alternatives: numbers with fewer digits; a smaller digit after a
-   common prefix; the number itself. */
+/* Adds a pattern for all numbers up to `most`. The alternatives are: numbers with fewer digits than `most`; for each
+   digit of `most`, the same digits before it and a smaller digit in its place; `most` itself. */
 static void add_hex_up_to(struct text_buffer *b, uint64_t most)
 {
     unsigned count = digit_count(most);
@@ -163,7 +163,7 @@ static void add_number_type(const struct schema *s, int depth, int64_t min, uint
                        2 * depth + 4, "");
     add_hex_up_to(s->b, max);
     text_buffer_add(s->b, ")\"/></xs:restriction></xs:simpleType>\n");
-    if (min > 0) /* both patterns must match: at least one digit is not 0 */
+    if (min > 0) /* this second pattern must also match: it requires a digit other than 0 */
         line(s, depth + 2, "<xs:pattern value=\".*[xX].*[1-9A-Fa-f].*\"/>");
     line(s, depth + 1, "</xs:restriction></xs:simpleType>");
     line(s, depth, "</xs:union></xs:simpleType>");
