@@ -11,16 +11,18 @@
 /* ---- cells ----
 
    The value of one column for one event: a number, a string, or a number that is shown as a string (a time, an address,
-   a map's name). The functions convert it to bytes for storage, to bytes for sorting and to text, and add values. */
+   a map's name). The functions below convert a cell to bytes for storage, to bytes for sorting, and to text. Other
+   functions add up the values of cells. */
 
 enum event_cell_kind { CELL_EMPTY, CELL_UNSIGNED, CELL_SIGNED /* below zero */, CELL_REAL, CELL_TEXT };
 
 /* Zero-initialised: empty. The text is borrowed. */
 struct event_cell {
     enum event_cell_kind kind;
-    uint64_t number; /* for CELL_SIGNED the bits of the int64_t */
+    uint64_t number; /* for CELL_SIGNED, the bits of the int64_t value */
     double real;
-    const char *text; /* the displayed form of the number; NULL: its digits. Never NULL for CELL_TEXT */
+    const char *text; /* the displayed form of the value; NULL: the digits of the number are displayed. Never NULL
+                         for CELL_TEXT */
     size_t length;    /* length of the text, which contains no NUL */
 };
 
@@ -34,10 +36,11 @@ double event_cell_value(const struct event_cell *cell); /* 0 if the cell is not 
    number. */
 void event_cell_show(const struct event_cell *cell, struct text_buffer *out);
 
-/* Adds bytes that are equal if and only if the cells are equal. The cell can be restored from them. */
+/* Adds the packed form of the cell. Packed forms are equal if and only if the cells are equal. event_cell_unpack
+   restores the cell. */
 void event_cell_pack(const struct event_cell *cell, struct text_buffer *out);
-/* Reads a cell that event_cell_pack wrote at `at`. The cell's text points into these bytes. Returns the position after
-   them. */
+/* Reads a cell whose packed form is at `at`. The cell's text points into the packed form. Returns the position after
+   the packed form. */
 const char *event_cell_unpack(const char *at, struct event_cell *out);
 
 /* Adds bytes that compare in the order of the cells. Numbers come first, by value. Texts follow, in an order that
@@ -45,9 +48,9 @@ const char *event_cell_unpack(const char *at, struct event_cell *out);
    E_OUTOFMEMORY. */
 HRESULT event_cell_sort(const struct event_cell *cell, bool descending, struct text_buffer *out);
 
-/* Sums numbers. Whole numbers are added exactly, while their sum fits into 63 bits. For all other numbers, Neumaier's
-   compensated summation keeps the rounding error, so that the order of the events does not affect the result.
-   Zero-initialise. */
+/* Sums numbers. Whole numbers are added exactly, as long as their sum fits into 63 bits. For all other numbers,
+   Neumaier's compensated summation keeps the rounding error, so that the order of the events does not affect the
+   result. Zero-initialise. */
 struct event_sum {
     uint64_t count; /* numbers added */
     int64_t whole;
@@ -85,15 +88,17 @@ struct event_fields {
         size_t at, length;
         bool has;
     } spans[EVENT_FIELDS]; /* positions of the cells' texts */
-    size_t missing;        /* index of a field that this event's schema lacks; `count`: none is missing */
+    size_t missing;        /* index of a requested field that the event's schema lacks; `count` if the schema has all
+                              requested fields */
 };
 void event_field_set_free(struct event_fields *f);
 /* Fills a cell for each field; the cells' texts are valid until the next call. A field that the event does not have is
-   an empty cell. EVENT_DATA_INVALID: the data do not match their schema; S_FALSE: properties are requested, but the
-   event has no known schema. Fails with E_OUTOFMEMORY. */
+   an empty cell. Returns EVENT_DATA_INVALID if the data does not match the schema. Returns S_FALSE if properties are
+   requested, but the schema of the event is unknown. Fails with E_OUTOFMEMORY. */
 HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells);
 
-/* Returns the thread's processor time at the event, in ms, in kernel and user mode; false: the event has none. */
+/* Sets *kernel and *user to the processor time, in ms, that the thread had used in each mode at the time of the event.
+   Returns false if the event does not contain it. */
 bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user);
 
 /* ---- columns: the events that fill them, and how ---- */
@@ -105,23 +110,24 @@ enum {
 
 /* The events that a column shows. */
 struct event_source {
-    const struct schema_field *said; /* GUID, ID and version of the events */
+    const struct schema_field *said; /* the schema's description of the events: GUID, ID and version */
     uint64_t met, of_another_version;
-    unsigned other_version; /* version of the latest event that has another version */
+    unsigned other_version; /* version of the latest event whose version is not the one in `said` */
 };
-/* Compares only the event's header: the class and type of a classic event, the provider and id of other events. "Any
-   provider" does not include the events of the log itself. */
+/* Compares only the event's header: the class and type of a classic event, the provider and id of other events. If the
+   schema allows any provider, this does not include the log's own events, such as its header. */
 bool event_source_has(const struct event_source *s, const EVENT_RECORD *record);
 
 struct event_column {
     const struct schema_column *said;
     struct event_field field;
     size_t source;
-    int sum; /* index of the sum that the column shows; NO_SUM: it shows a value */
+    int sum; /* index of the sum that the column shows; NO_SUM: the column shows a value */
 };
 struct event_columns {
     struct event_column items[EVENT_COLUMNS]; /* the table's columns, then the sub-table's */
-    size_t count, own;                        /* number of all columns, and of the table's columns */
+    size_t count, own;                        /* `count`: number of all columns; `own`: number of the table's
+                                                 columns, without the sub-table's */
     size_t sums;
     bool grouped; /* rows are groups of events */
     struct event_source sources[EVENT_SOURCES];
@@ -130,7 +136,7 @@ struct event_columns {
 /* Fails with E_INVALIDARG and a message that names column, field and value if the table's definition is invalid. Adds
    warnings about skipped parts to `warnings`. */
 HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *warnings);
-/* Returns the place of a table for messages: "FILE: line N: table T". From memory_alloc. */
+/* Returns the place of a table as "FILE: line N: table T", for messages. The result is from memory_alloc. */
 char *event_table_place(const struct schema_table *table);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Bits of EVENT_HEADER.Flags. Private session: the two words of processor time are one number, in units of the
-   session's clock. No CPU time: they are not available. */
+/* Bits of EVENT_HEADER.Flags. HEADER_PRIVATE_SESSION: both words of processor time together are one number, in units of
+   the session's clock. HEADER_NO_CPU_TIME: the event has no processor time. */
 enum { HEADER_PRIVATE_SESSION = 2, HEADER_NO_CPU_TIME = 0x10 };
 enum { NO_PLACE = UINT16_MAX };
 
@@ -170,7 +170,7 @@ static uint64_t big_endian(const uint8_t *bytes, size_t size)
     return number;
 }
 
-/* Returns the number that represents the value in sorting and sums; an empty cell: the value is a text. */
+/* Returns the number that represents the value in sorting and sums. If the value is a text, returns an empty cell. */
 static struct event_cell number_cell(const struct value_type *t, const uint8_t *bytes, size_t size)
 {
     uint64_t number;
@@ -220,7 +220,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
         v.property->map && !f->items[field].has_out ? event_schema_map(t->e->schema, v.property->map) : NULL;
     *cell = number_cell(&v.type, v.bytes, v.size);
     const bool port = v.type.out == OUT_TYPE_PORT && v.size == 2;
-    if (v.array) { /* one text that contains all elements, so not a number */
+    if (v.array) { /* all elements become one text, so the cell is not a number */
         if (f->spans[field].has)
             text_buffer_add(&f->texts, ",");
         else
@@ -241,7 +241,7 @@ static HRESULT take_value(struct taking *t, size_t field, const struct event_val
     return hr;
 }
 
-/* Of an array of structures, only the first structure is used. */
+/* If the event has an array of structures, only the first structure is used. */
 static HRESULT event_fields_visit(void *context, enum event_step step, const struct event_value *v)
 {
     struct taking *t = context;
@@ -253,7 +253,8 @@ static HRESULT event_fields_visit(void *context, enum event_step step, const str
             continue;
         hr = take_value(t, i, v);
         if (v->array)
-            break; /* the next elements extend this text; share_arrays copies it to other columns */
+            break; /* following elements are appended to this text; share_arrays copies the text to other columns of
+                      the same field */
     }
     if (hr != S_OK)
         return hr;
@@ -354,7 +355,7 @@ static void take_header(struct event_fields *f, size_t field, const struct dumpe
         if (!guid_equal(&h->ActivityId, &none))
             add_guid_text(f, field, &h->ActivityId, cell);
         break;
-    default: /* fields that the table computes */
+    default: /* the table computes the other fields */
         break;
     }
 }

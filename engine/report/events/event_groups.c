@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table whose entries are in blocks. When it is full, all entries are written to a sort by key, and the table is
-   emptied. A key can then have several entries in the sort; they are adjacent when they are read back. */
+/* A hash table whose entries are in blocks. When the table is full, its entries are written to a file that is sorted by
+   key, and the table is emptied. Therefore the file can contain several entries with the same key. These entries are
+   adjacent when the file is read. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
@@ -29,7 +30,7 @@ struct event_groups {
     struct block *blocks, *last;
     size_t held; /* bytes of blocks and buckets */
     uint64_t added;
-    struct row_sort *parts; /* NULL: everything fitted so far */
+    struct row_sort *parts; /* NULL: so far, all groups fitted into memory */
     struct text_buffer body;
     struct block *at; /* for reading from memory: the block of the next entry */
     size_t at_byte;

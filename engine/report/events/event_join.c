@@ -14,7 +14,7 @@ struct event_join {
     uint64_t most, pairs;
     struct text_buffer key;
     struct text_buffer value;  /* the value that the events in `bodies` share */
-    struct text_buffer bodies; /* the events of side 0 with that value, each preceded by its size */
+    struct text_buffer bodies; /* the events of side 0 that have this value, each preceded by its size */
     uint64_t kept;             /* events in `bodies` */
 };
 
@@ -52,7 +52,8 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
     const char which = (char)side;
     if (value->kind == CELL_EMPTY)
         return S_OK;
-    if (event_cell_is_number(value)) { /* one event may format the number as an address, the other as digits */
+    if (event_cell_is_number(value)) { /* ignore the displayed form: one event may format the number as an address,
+                                          and another as digits */
         plain.text = NULL;
         plain.length = 0;
     }

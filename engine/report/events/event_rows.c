@@ -16,8 +16,8 @@ struct kept {
 struct event_rows {
     size_t memory, held;
     uint64_t most, added, given;
-    struct row_sort *sort; /* NULL: the heap is used */
-    struct kept *kept;     /* a heap; its first element is the row that sorts last */
+    struct row_sort *sort; /* NULL: the rows are in the heap `kept` */
+    struct kept *kept;     /* a heap; its first element is the row that comes last in the order */
     size_t count, capacity;
 };
 
@@ -102,7 +102,8 @@ static int last_first(const void *a, const void *b)
     return compare(b, a);
 }
 
-/* Moves the rows from the heap to a sort with a file: even few rows can exceed the memory. */
+/* Moves the rows from the heap to a sort with a scratch file. This is needed if the rows, even if they are few, exceed
+   the memory. */
 static HRESULT move_to_sort(struct event_rows *r)
 {
     struct row_sort *sort = row_sort_create(r->memory);
@@ -151,7 +152,7 @@ static HRESULT rows_keep(struct event_rows *r, const char *key, size_t key_size,
     }
     const struct sorted_row row = {key, body, key_size, body_size}, last = row_of(&r->kept[0]);
     if (sorted_row_compare(&row, &last) >= 0)
-        return S_OK; /* of equal rows, the earlier row is kept */
+        return S_OK; /* if rows are equal, keep the earlier row */
     const HRESULT hr = kept_row_fill(r, &r->kept[0], key, key_size, body, body_size);
     if (SUCCEEDED(hr))
         sift_down(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Grouped records become groups (event_sink.h), and groups become rows; other records become rows directly. Rows are
-   sorted as the table specifies (event_sink.h). Records of sub-tables are sorted by the group's key. They are merged
-   with the written rows in the order of that key. */
+   sorted as the table specifies (event_sink.h). The records of sub-tables and the rows that will be written are both
+   sorted by the group's key, and merged in this order. */
 #include "engine/report/events/event_sink.h"
 
 #include "engine/base/memory.h"
@@ -85,7 +85,7 @@ static void add_order(struct text_buffer *key, uint64_t order)
     text_buffer_add_n(key, bytes, sizeof bytes);
 }
 
-/* Adds the sort key: the primary column, then the secondary one. */
+/* Adds the sort key. It consists of the primary column's value, followed by the secondary column's value. */
 static HRESULT add_sort_key(const struct event_column *columns, size_t count, const struct event_cell *cells,
                             struct text_buffer *key)
 {
@@ -132,7 +132,8 @@ static HRESULT add_row(struct event_sink *s, const struct event_cell *cells)
     return event_rows_add(s->rows, s->key.text, s->key.length, s->body.text, s->body.length);
 }
 
-/* The key starts with the group's key, so that the rows of a group are adjacent, in their own order. */
+/* Adds a row of a sub-table. The row's key starts with the group's key. Therefore the rows of a group are adjacent, and
+   are sorted among themselves. */
 static HRESULT add_sub(struct event_sink *s, const struct event_cell *cells)
 {
     const struct event_columns *c = s->columns;
@@ -314,7 +315,7 @@ static void write_footer(struct event_sink *s, struct report_document *to)
     report_footer_end(to);
 }
 
-/* Rows that were not grouped already contain the one row of their sub-table. */
+/* If rows are not grouped, the sub-table of a row has a single row, which is stored in the row itself. */
 static HRESULT write_rows(struct event_sink *s, struct report_document *to)
 {
     const struct event_columns *c = s->columns;
@@ -348,8 +349,8 @@ static HRESULT write_rows(struct event_sink *s, struct report_document *to)
 
 /* ---- rows with their sub-tables ---- */
 
-/* Takes the rows that will be written, and sorts them by their groups' keys. The body contains the row's position and
-   its cells. */
+/* Moves the rows that will be written to `by_group`, which sorts them by the keys of their groups. The body of each
+   record is the row's position and its cells. */
 static HRESULT sort_by_group(struct event_sink *s, struct row_sort *by_group)
 {
     struct sorted_row row;
@@ -386,8 +387,8 @@ static HRESULT add_ranked(struct event_sink *s, struct row_sort *to, const char 
     return s->key.failed ? E_OUTOFMEMORY : row_sort_add(to, s->key.text, s->key.length, body, size);
 }
 
-/* Merges the rows with the records of their sub-tables. Both are sorted by the groups' keys, so the records with a
-   row's key are the next ones. */
+/* Merges the rows with the records of their sub-tables. Both inputs are sorted by the groups' keys, so the next records
+   belong to the current row. */
 static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, struct row_sort *ranked)
 {
     struct sorted_row row, sub;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processing of a table's events: they are paired or joined to records, grouped, sorted, and written. */
+/* Processes the events of a table. Each event becomes a record, or two events are combined into one. Records are
+   grouped, sorted, and written. */
 #ifndef OPENPLA_EVENT_SINK_H
 #define OPENPLA_EVENT_SINK_H
 
@@ -20,7 +21,7 @@ void event_transactions_free(struct event_transactions *t); /* NULL is allowed *
 /* The start or the end of a transaction. */
 struct event_moment {
     uint32_t thread;
-    uint64_t kind; /* the values that an end shares with its start */
+    uint64_t kind; /* hash of the values that a start and its end have in common */
     int64_t utc;
     bool has_processor_time;
     double processor_ms; /* processor time of the thread, in kernel and user mode */
@@ -28,8 +29,8 @@ struct event_moment {
 /* Keeps a copy of `body`. Fails with E_OUTOFMEMORY. */
 HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
                                  size_t size);
-/* Ends a transaction. S_OK: *begin and *body are the start event, valid until the next call. S_FALSE: the event matches
-   no open transaction and is counted. */
+/* Ends a transaction. Returns S_OK if the transaction is open; *begin and *body are then its start event, and are valid
+   until the next call. Returns S_FALSE, and counts the event, if no open transaction matches. */
 HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
                                const char **body, size_t *size);
 /* Call it when the thread has ended, or a new thread has its ID: the open transactions of the thread will never be
@@ -51,8 +52,8 @@ struct event_transaction_counts event_transactions_counts(const struct event_tra
 #define EVENT_JOIN_MOST_PAIRS 100000000u
 
 struct event_join;
-/* `memory`: bytes for the sort, and the same amount for the events of one value. `most`: the maximum number of pairs.
-   Fails with E_OUTOFMEMORY. */
+/* `memory` is the limit in bytes for the sort; the events with one value may take the same amount in addition. `most`
+   is the maximum number of pairs. Fails with E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
 /* `side`: 0 or 1. An event without a value has no partner. Fails with E_OUTOFMEMORY, or with an error of a scratch
@@ -62,17 +63,17 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
-/* Passes all pairs to `take`. Calls `go_on` for each event that is checked for a partner, because many events may have
-   no partner and cause no call of `take`. *omitted is the number of events that did not fit into memory with the other
-   events of their value, plus the number of pairs beyond the limit. Fails like `take`, `go_on` or event_join_add. */
+/* Passes all pairs to `take`. Many events may have no partner, and then `take` is not called for a long time; therefore
+   `go_on` is called for each event. *omitted counts the events that did not fit into memory together with the other
+   events of the same value, and the pairs beyond the limit. Fails like `take`, `go_on` or event_join_add. */
 HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
                          uint64_t *omitted);
 
 /* ---- groups ----
 
-   The rows of a table that groups its events. Each row has a key, and the sums over all events with this key. Groups
-   that exceed the memory limit go to a scratch file and are merged at the end, so that sums are exact for any number
-   of keys. */
+   If a table groups its events, each row stands for a group. A group consists of a key and the sums over all events
+   with this key. Groups that exceed the memory limit go to a scratch file and are merged at the end, so that sums are
+   exact for any number of keys. */
 enum { EVENT_GROUP_SUMS = 256 };
 
 struct event_groups;
@@ -84,7 +85,7 @@ void event_groups_free(struct event_groups *g); /* NULL is allowed */
    first event of the key. Fails with E_OUTOFMEMORY, or with an error of the scratch file (row_sort.h). */
 HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
                          const struct event_cell *cells);
-/* Call it after the last event_groups_add. From then on, the groups can only be read. */
+/* Call it after the last event_groups_add. After this call, no event may be added. */
 HRESULT event_groups_finish(struct event_groups *g);
 
 struct event_group {
@@ -99,8 +100,8 @@ HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
 
 /* ---- sorted rows ----
 
-   Rows of a table in the order of their keys: all of them by an external sort, or only the first ones, which are kept
-   in a heap while they are few. */
+   Sorts the rows of a table by their keys. If all rows are requested, an external sort is used. If only the first few
+   rows are requested, a heap keeps them in memory. */
 struct event_rows;
 /* `memory`: bytes. `most`: the maximum number of returned rows; 0: all. Fails with E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
@@ -115,13 +116,14 @@ uint64_t event_rows_count(const struct event_rows *r); /* number of rows added *
 
 /* ---- records ----
 
-   A sink receives the records of an event table, each with a cell for every column. It groups them if required, sorts
-   them, and writes them with their sub-tables and footer. A record is an event, two joined events, or a transaction. */
+   A sink receives the records of an event table, each with a cell for every column. The sink groups the records if the
+   table requires this, sorts them, and writes the rows with their sub-tables and the footer. A record is an event, two
+   joined events, or a transaction. */
 enum { EVENT_SUB_ROWS = 1000 }; /* maximum rows of one row's sub-table; the table reports the number of skipped rows */
 
 struct event_sink;
-/* `memory`: bytes that it may use; the rest goes to scratch files. Both structs are borrowed. Fails with
-   E_OUTOFMEMORY. */
+/* `memory` is the number of bytes that the sink may use; the rest goes to scratch files. Both structs are borrowed.
+   Fails with E_OUTOFMEMORY. */
 HRESULT event_sink_create(const struct schema_table *table, const struct event_columns *columns, size_t memory,
                           struct event_sink **out);
 void event_sink_free(struct event_sink *s); /* NULL is allowed */

@@ -8,15 +8,16 @@
 #include <string.h>
 
 enum { NO_SOURCE = EVENT_SOURCES };
-/* Opcodes of transactions (MS-PLA 2.2.3.3). START, DC START and DEQUEUE start one; STOP, DC STOP and CHECKPOINT end
-   one. */
+/* Opcodes of transactions (MS-PLA 2.2.3.3). START, DC_START and DEQUEUE start a transaction; STOP, DC_STOP and
+   CHECKPOINT end it. */
 enum { START = 1, STOP = 2, DC_START = 3, DC_STOP = 4, DEQUEUE = 7, CHECKPOINT = 8 };
 
-/* The fields of a record that one kind of event fills in. */
+/* The fields that the events of one source fill in. */
 struct source_fields {
     struct event_field fields[EVENT_COLUMNS + 1];
     struct event_fields taking;
-    size_t columns[EVENT_COLUMNS + 1]; /* column of each field; the table's column count stands for the join's value */
+    size_t columns[EVENT_COLUMNS + 1]; /* column that each field fills in; the value columns.count marks the field
+                                          whose value is joined */
     bool reported_missing[EVENT_COLUMNS + 1];
 };
 
@@ -61,9 +62,9 @@ static bool is_own_source(const struct event_table *t, size_t source, const stru
            (said->any_event || said->id == field->id);
 }
 
-/* Determines the fields of a source's events. In a table of single events (no join, no transactions), each source fills
-   every column without a sum, from the event's field that has the name of the column's field. Different kinds of events
-   can therefore be in one group. Any other column shows only events of the source that its definition names. */
+/* Determines the fields of a source's events. If the table has neither a join nor transactions, each source fills every
+   column without a sum; it uses the event's field that has the same name as the column's field. Different kinds of
+   events can therefore be in one group. Any other column shows only events of the source that its definition names. */
 static HRESULT make_source(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -88,7 +89,8 @@ static HRESULT make_source(struct event_table *t, size_t source)
     return S_OK;
 }
 
-/* Makes the join's two kinds of events the sources 0 and 1, regardless of the columns shown. */
+/* Replaces the sources of the table: the join's two kinds of events become the sources 0 and 1, even if no column shows
+   them. */
 static HRESULT order_join(struct event_table *t)
 {
     struct event_columns *c = &t->columns;
@@ -148,7 +150,7 @@ static void note_version(struct event_source *s, const EVENT_RECORD *record)
     }
 }
 
-/* Fails the table if it sums a field that is not numeric: MS-PLA requires numeric fields for aggregates. */
+/* Sets t->failed if the table sums a field that is not numeric. MS-PLA requires numeric fields for aggregates. */
 static void check_sums(struct event_table *t, size_t source)
 {
     const struct event_columns *c = &t->columns;
@@ -163,8 +165,8 @@ static bool counts_events(const struct event_column *c)
     return c->field.system == SYS_AggregateCount || c->field.system == SYS_RequestRate;
 }
 
-/* Fills the cells of the source's columns; all others are empty. *value (may be NULL): the join's value. S_FALSE: the
-   event could not be decoded, which is counted. */
+/* Fills the cells of the source's columns, and empties all other cells. *value receives the value that is joined;
+   `value` may be NULL. Returns S_FALSE, and counts the event, if the event could not be decoded. */
 static HRESULT take_cells(struct event_table *t, size_t source, const struct dumped_event *e, struct event_cell *value)
 {
     struct event_cell taken[EVENT_COLUMNS + 1];
@@ -198,7 +200,7 @@ static HRESULT pack_cells(struct event_table *t)
     return t->body.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Fills empty cells from the record of the paired event. */
+/* Fills cells that are empty with the cells that were packed in `body`. */
 static void fill_from(struct event_table *t, const char *body)
 {
     struct event_cell cell;
@@ -278,7 +280,8 @@ static HRESULT take_pair(void *context, const char *const bodies[2])
 
 /* ---- transactions ---- */
 
-/* A start and its end have the same provider. If the table names only one event, they must also have the same task. */
+/* A start and its end have the same provider. If the table names only one event, the start and its end must also have
+   the same task. */
 static bool is_of_transaction(const struct event_table *t, const EVENT_RECORD *record, size_t *source)
 {
     static const GUID any;
@@ -380,7 +383,7 @@ static bool is_wanted(const struct event_table *t, const EVENT_RECORD *record)
 {
     size_t source;
     if (t->transactions)
-        return true; /* the table needs the ends of threads, too */
+        return true; /* events that end threads are needed too */
     for (source = 0; source < t->columns.source_count; source++)
         if (event_source_has(&t->columns.sources[source], record))
             return true;
@@ -465,7 +468,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     }
     hr = note_sources(t);
     if (SUCCEEDED(hr) && !has_events(t))
-        return S_OK; /* write no empty table, because schemas cover more systems than the traced one */
+        return S_OK; /* do not write an empty table: schemas also cover systems other than the traced one */
     if (SUCCEEDED(hr) && t->undecoded)
         hr = add_warning(
             t, text_format("%llu events could not be decoded and are omitted", (unsigned long long)t->undecoded));
