@@ -2,8 +2,8 @@
 /* Chooses the counters of logs by patterns, and finds the column of each counter and instance. Computes values from
    raw values, because text logs and databases contain computed values.
 
-   A rate needs two samples. The older one is the last written sample, so if only every nth sample is written, the rate
-   is the mean over n intervals. */
+   A rate needs two samples. The older of the two is the last written sample. Therefore, if only every nth sample is
+   written, a rate is the mean over n intervals. */
 #include "engine/report/columns.h"
 
 #include "engine/base/memory.h"
@@ -76,7 +76,7 @@ static bool matches_names(const char *object, const char *counter, const char *o
     return text_matches(object, of_object ? of_object : "") && text_matches(counter, of_counter ? of_counter : "");
 }
 
-/* *by_english: the names match only in English. */
+/* *by_english becomes true if the pattern matches the English names but not the names in the log. */
 static bool matches_parts(const struct filter_pattern *p, const struct log_counter *c, const char *instance,
                           bool *by_english)
 {
@@ -173,27 +173,30 @@ void filter_free(struct filter *f)
 
 /* One counter of an input. */
 struct source {
-    size_t column;        /* NO_COLUMN: filtered out, or a wildcard whose instances are columns */
-    bool matches;         /* the filter accepts it, or some of its instances */
+    size_t column;        /* NO_COLUMN: the filter rejects the counter, or the counter is a wildcard and each
+                             instance has a column */
+    bool matches;         /* the filter accepts the counter, or at least one of its instances */
     struct place *places; /* places of the last sample's instances, in the order of that sample */
     size_t place_count, place_capacity;
 };
 
 struct place {
     char *name;
-    size_t column; /* for a wildcard that is kept: 0, or NO_COLUMN if the filter rejects it */
+    size_t column; /* 0 for an instance of a wildcard that is kept as a wildcard; NO_COLUMN if the filter rejects the
+                      instance */
 };
 
 struct column {
     uint64_t rank;
-    /* A log may have several columns with the same name: the first is in the hash table, and the others are linked to
-       it. The members below are index + 1, or 0 for none. */
+    /* A log may have several columns with the same name. The first of them is in the hash table, and next_twin links
+       each to the next one. The members up to next_taken are indexes plus 1; 0 means none. */
     bool is_twin;      /* another column with this name precedes it */
     size_t next_twin;  /* the next column with this name */
-    size_t last_twin;  /* in the first column: the last column linked to it */
-    size_t taker;      /* in the first column: index of the input whose counters are currently assigned, plus 1 */
-    size_t next_taken; /* in the first column: the column for the next counter with this name */
-    size_t source;     /* index of the source that the older value is from */
+    size_t last_twin;  /* only in the first column with a name: the last column with this name */
+    size_t taker;      /* only in the first column with a name: the input whose counters are being assigned to these
+                          columns */
+    size_t next_taken; /* only in the first column with a name: the column for the next counter with this name */
+    size_t source;     /* index of the source that provided the older value */
     bool has_older;
     struct log_raw older;
     struct log_item *items; /* items of a wildcard */
@@ -303,8 +306,9 @@ static size_t take_twin(struct columns *c, size_t first, size_t input)
     return taken;
 }
 
-/* Finds the counter's column. If it does not exist, it is created if `add` is set; otherwise *column is NO_COLUMN. If
-   several columns have the same name, each counter of `input` takes the next one in order. */
+/* Finds the counter's column. If the column does not exist and `add` is set, creates the column; if `add` is not set,
+   *column is NO_COLUMN. If several columns have the same name, each counter of `input` takes the next of these
+   columns. */
 static HRESULT find_column(struct columns *c, const struct log_counter *counter, size_t input, bool add, size_t *column)
 {
     *column = NO_COLUMN;
@@ -351,7 +355,8 @@ static HRESULT find_item(struct columns *c, const struct log_counter *wildcard, 
         const struct log_counter *parts = names.items;
         counter.wildcard = false;
         counter.path = NULL;
-        /* An instance whose name a path cannot represent is used as a whole. */
+        /* If the name cannot be split into parent, instance and index, because a path cannot represent it, the whole
+           name is the instance. */
         const bool is_split = !parts->path && parts->instance;
         counter.instance = is_split ? parts->instance : item;
         counter.parent = is_split ? parts->parent : NULL;
@@ -376,7 +381,7 @@ static HRESULT source_of(struct columns *c, const struct inputs *in, size_t inpu
     if (!memory_grow(&sources, &c->source_capacity, c->source_count + 1, sizeof *c->sources))
         return no_memory();
     c->sources = sources;
-    const size_t place = first + counter; /* an input's counters are requested in order */
+    const size_t place = first + counter; /* callers request an input's counters in ascending order */
     memmove(&c->sources[place + 1], &c->sources[place], (c->source_count - place) * sizeof *c->sources);
     c->source_count++;
     for (size_t i = input + 1; i < in->count; i++)
@@ -425,8 +430,9 @@ static HRESULT number_places(struct columns *c, const struct source *s, size_t c
     return hr;
 }
 
-/* Finds the column of the i-th instance of the sample. While the instance names equal those of the last sample (*same,
-   initially true), it uses the last sample's list. Call it for the instances in their order. */
+/* Finds the column of the i-th instance of the sample. Call it for the instances in their order, with *same initially
+   true. As long as the names equal the names in the last sample, *same stays true, and the columns are taken from the
+   last sample's list. */
 static HRESULT place_of_item(struct columns *c, struct source *s, const struct log_counter *names, size_t i,
                              const char *item, bool add, bool *same, size_t *column)
 {
@@ -442,7 +448,8 @@ static HRESULT place_of_item(struct columns *c, struct source *s, const struct l
     HRESULT hr = same_before ? number_places(c, s, i) : S_OK;
     if (SUCCEEDED(hr))
         hr = instance_numbers_next(&c->numbers, item, &twins);
-    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL; /* with "#1", "#2" for repeated names */
+    /* the second and later instances with the same name get "#1", "#2" and so on */
+    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL;
     if (SUCCEEDED(hr))
         hr = numbered ? filter_matches(c->filter, names, numbered, &matches) : no_memory();
     if (SUCCEEDED(hr) && matches) {
@@ -543,7 +550,8 @@ HRESULT columns_arrange(struct columns *c)
     return hr;
 }
 
-/* Sets a column's cell from a raw value, or from a value in the log itself. */
+/* Sets a column's cell. If `ready` is set, the value is `value`, which the log contains; otherwise it is computed from
+   the raw value. */
 static void set_cell(struct columns *c, size_t column, size_t source, const struct log_counter *names,
                      const struct log_raw *raw, bool ready, bool has_value, double value)
 {
@@ -552,7 +560,7 @@ static void set_cell(struct columns *c, size_t column, size_t source, const stru
     *cell = (struct log_cell){.raw = *raw, .has_value = has_value, .value = value};
     const bool alone = !to->has_older || to->source != source || to->older.status > PDH_CSTATUS_NEW_DATA;
     if (ready && value == 0 && alone && formula_needs_two(names->type))
-        cell->has_value = false; /* databases have a 0 where a rate had no value yet */
+        cell->has_value = false; /* if a rate has no value yet, databases contain 0 */
     if (!ready && c->values) {
         PDH_RAW_COUNTER newer = {0}, older = {0};
         log_raw_to_pdh(raw, &newer);
@@ -610,8 +618,8 @@ static HRESULT list_items(struct columns *c, struct source *s, size_t source, co
     return S_OK;
 }
 
-/* Clears the cells: a cell that no counter fills in is missing in this sample, and has no previous value in the next
-   one. */
+/* Clears all cells. If no counter then fills in a cell, the cell is missing in this sample, and the next sample has no
+   previous value for it. */
 static void clear_cells(struct columns *c)
 {
     for (size_t i = 0; i < c->counters.count; i++)

@@ -67,7 +67,7 @@ bool counter_table_takes(const struct report_schema *schema, const struct schema
            patterns_take(t, false, instance, NULL);
 }
 
-/* Returns whether the table's schema is written in the log's language, as a user's own schema can be. */
+/* Returns whether the table's schema uses the names in the log's language. A user's own schema may use these names. */
 static bool is_local_table(const struct schema_counter_table *t, const struct log_counter *counter)
 {
     if (!strcmp(t->object, "*") || !text_equal_nocase(t->object, counter->object))
@@ -89,7 +89,7 @@ const char *counter_table_name(const struct schema_table *table, const struct lo
 
 /* ---- order ---- */
 
-/* Compares texts, with the numbers in them as numbers: "2" before "10". */
+/* Compares texts. Numbers within the texts are compared by value, so "2" precedes "10". */
 static int compare_natural(const char *a, const char *b)
 {
     while (*a && *b) {
@@ -277,8 +277,8 @@ static void write_row(const struct counter_rows *from, const struct row *row, un
 
 /* ---- slices ---- */
 
-/* The order in which series of a counter matter to rules: first the sum of all instances, then by the highest peak or
-   the lowest value. */
+/* A series of a counter, for sorting by importance to rules. The sum of all instances comes first. The other series are
+   sorted by `key`, which is the highest peak or the lowest value. */
 struct sliced {
     struct row *row;
     bool is_sum;
@@ -487,8 +487,9 @@ static double standing_of(struct counter_series *s, enum standing kind)
     }
 }
 
-/* Selects the first MOST_CHARTED series by each criterion and the sum of all instances, then the remaining series. Both
-   groups are in the order of the rows. */
+/* Selects two groups of series. The first group consists of the best MOST_CHARTED series by each criterion, and the sum
+   of all instances. The second group consists of the remaining series. Within each group, the series are in the order
+   of the rows. */
 static size_t pick_watched(const struct counter_rows *from, struct row *rows, size_t count, size_t rank,
                            struct row *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method. For
-   percentiles, all values are kept while there are few. Beyond that, only the number of values in ranges of 2 % each is
-   kept, as in DDSketch (Masson, Rim, Lee: VLDB 2019), so percentiles are then within 1 % of the exact value. A chart
-   has a limited number of points. When a value is beyond the last point, pairs of points are merged, which doubles the
-   time that each point covers. */
+   percentiles, up to STATISTICS_EXACT values are kept. If there are more values, the values are counted in ranges with
+   a width of 2 %, as in DDSketch (Masson, Rim, Lee: VLDB 2019). Percentiles are then within 1 % of the exact value. A
+   chart has a limited number of points. When the chart is full and a later value arrives, pairs of points are merged,
+   which doubles the time that each point covers. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
@@ -13,14 +13,14 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH    1.02 /* width of a range: its end divided by its start */
-#define SMALLEST 1e-9 /* values closer to 0 are counted as 0 */
+#define WIDTH    1.02 /* width of a range: the quotient of its end and its start */
+#define SMALLEST 1e-9 /* a value whose absolute value is smaller is counted as 0 */
 
 struct bin {
     int32_t place; /* index of the range; ranges of negative values are below ZERO_PLACE, in ascending order */
     uint64_t count;
 };
-enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* keeps positive and negative ranges away from ZERO_PLACE */ };
+enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* keeps the places of other values away from ZERO_PLACE */ };
 
 struct value_sketch {
     double *values; /* all values; NULL: bins are used */
@@ -237,8 +237,8 @@ static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
     return since > UINT64_MAX - lead ? UINT64_MAX : since + lead;
 }
 
-/* Returns whether no sample is missing between the last one and the one at `utc`. Assumes that each is early or late by
-   less than a quarter of the interval. */
+/* Returns whether no sample is missing between the last sample and the sample at `utc`. Assumes that each sample is
+   early or late by less than a quarter of the interval. */
 static bool are_neighbours(const struct chart_series *s, int64_t utc)
 {
     const uint64_t step = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;
@@ -300,8 +300,8 @@ void chart_series_limit(struct chart_series *s, size_t most)
         double_width(s);
 }
 
-/* Adds seven digits, the precision of a float. The program may have set a locale with another decimal separator, which
-   becomes a point. */
+/* Adds seven digits, the precision of a float. If the program's locale has another decimal separator, replaces the
+   separator with a point. */
 static void add_value(struct text_buffer *out, float value, const char *end)
 {
     char text[40];

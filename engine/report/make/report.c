@@ -14,16 +14,17 @@
    Steps (make_it):
    1. report_inputs_open opens every input. An unreadable input becomes a warning; the report fails only if no input is
       readable.
-   2. create_parts gives half of the memory to the counters and half to the events. Event tables that need more continue
-      in scratch files (row_sort.c); counters beyond the limit are omitted with a warning.
-   3. read_all reads. If both counter logs and traces exist, the logs are read by a second thread. The two threads share
-      only the byte counts for the progress (logs_done, traces_done) and `failed`, all atomic; `warnings` and `notes`
-      belong to this thread. The thread that fails first sets `failed`, which stops the other one with ERROR_CANCELLED;
-      read_both then returns the first failure. Only this thread calls the progress function if there are traces.
-   4. report_collect_warnings takes over the readers' warnings about corrupt parts, and the notes about lost events and
-      gaps. These notes are facts of the recording, not problems of an input.
-   5. write_document writes the sections in the order of the schema. The document is a draft under another name until
-      report_document_close renames it; events_output is a draft, too, until report_events_keep renames it. Therefore a
+   2. create_parts gives half of the memory to the counters and half to the events. An event table that needs more
+      memory uses a scratch file (row_sort.c). Counters that need more memory are omitted with a warning.
+   3. read_all reads the inputs. If both counter logs and traces exist, a second thread reads the logs (thread 1 in the
+      drawing). The main thread (this thread) reads the traces, and only it calls the progress function. The two threads
+      share only the byte counts for the progress (logs_done, traces_done) and `failed`, all atomic; `warnings` and
+      `notes` belong to the main thread. The thread that fails first sets `failed`, which stops the other one with
+      ERROR_CANCELLED; read_both then returns the first failure.
+   4. report_collect_warnings copies the readers' warnings about corrupt parts, and the notes about lost events and
+      gaps. Lost events and gaps are facts of the recording, not problems of an input.
+   5. write_document writes the sections in the order of the schema. The document has another name (it is a draft) until
+      report_document_close renames it; events_output also is a draft until report_events_keep renames it. Therefore a
       failure, a stop or a crash leaves an old report unchanged; a crash leaves the draft behind.
 
    The document contains all warnings and notes (section "howMade"), because readers of the document do not see the
@@ -49,7 +50,8 @@ struct making {
     struct report_events *events;     /* NULL: no traces */
     struct report_totals totals;
     struct texts *warnings;
-    char *names;                             /* number of counter names that were recognised; NULL: they are English */
+    char *names;                             /* fact about the number of counter names that were recognised; NULL:
+                                                all names are English */
     struct texts notes;                      /* facts of the recording, not problems of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
@@ -366,8 +368,8 @@ static HRESULT report_collect_warnings(struct making *m)
     return hr;
 }
 
-/* Returns the report's time zone: the zone of the first log, or of the first trace. `from` and `to` of report_make are
-   in this zone, too. */
+/* Returns the report's time zone: the zone of the first log, or of the first trace. The members `from` and `to` of
+   struct report_make are also in this zone. */
 static int bias_minutes(const struct making *m)
 {
     if (m->inputs.logs.count)

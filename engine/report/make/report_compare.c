@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares two report documents: every row of both becomes a record; the records are sorted and read side by side. A
-   key consists of texts and separators. The separators are bytes below 9, which XML does not allow in texts:
+   key consists of texts and separators. The separators are bytes below 9, which XML does not allow in texts. In the
+   form below, each number is a separator, and a part in [...]... may be missing or repeated:
 
        section 1 table 1 source [3 the outer row's keys 1 table 1 source]... 2 kind [2 key]... 1 keys in their own case
 
-   Therefore the record of a table precedes the records of its rows, and these precede all records of tables within the
-   rows. */
+   Because of the order of the separators, the record of a table precedes the records of its rows, and the records of
+   the rows precede all records of tables within the rows. */
 #include "engine/report/report_compare.h"
 
 #include "engine/base/memory.h"
@@ -15,7 +16,7 @@
 
 /* A record for a table or a row. */
 struct keyed_row {
-    struct sorted_row record; /* key_size: length of the part that is equal in the record of the other document */
+    struct sorted_row record; /* key_size: length of the part of the key that is equal in both documents */
     bool is_table;
     const char *section, *table, *source, *outer; /* place of the table */
     struct keyed_cell {
@@ -36,8 +37,9 @@ static bool is_key(char use)
 
 struct level {
     struct text_buffer path;  /* key of the table */
-    struct text_buffer outer; /* names the current row, for the tables in it */
-    size_t row_path;          /* length of the path; the row's keys follow it */
+    struct text_buffer outer; /* a name for the current row; messages about the tables in this row use it */
+    size_t row_path;          /* length of the part of `path` that names the table; the keys of the current row
+                                 follow this part */
     char uses[REPORT_MAX_COLUMNS];
     bool dropped[REPORT_MAX_COLUMNS];
     bool keyed;
@@ -48,7 +50,7 @@ struct keying {
     const struct report_compare *how;
     unsigned side;
     struct row_sort *to;
-    struct level section; /* only `path` is used, for the tables in the section */
+    struct level section; /* in this element only `path` is used; it is the key prefix of the section's tables */
     struct level levels[REPORT_MAX_TABLES];
     struct text_buffer key, body;
 };
@@ -184,8 +186,8 @@ static HRESULT on_table(void *about, const struct report_table *t)
 
 /* ---- rows ---- */
 
-/* Returns the kind of a cell, from its column in the Header; cells without a column are plain. CELL_DROPPED: the cell
-   is ignored; -1: out of memory. */
+/* Returns the kind of a cell, which its column in the Header determines; cells without a column are plain. CELL_DROPPED
+   means that the cell is ignored. Returns -1 if memory runs out. */
 static int use_of(const struct keying *k, const struct report_table *t, const struct level *l,
                   const struct report_data *cell, size_t at)
 {
@@ -233,7 +235,8 @@ static HRESULT add_pair(struct keying *k, const struct level *l, const struct us
     return hr;
 }
 
-/* Records which row is current: its key for the keys of the tables in it, and its name for their messages. */
+/* Records the current row: its key, which the keys of the tables in the row contain, and its name, which messages about
+   these tables contain. */
 static void note_row(struct keying *k, struct level *l, const struct used_cell *cells, size_t count)
 {
     l->path.length = l->row_path;

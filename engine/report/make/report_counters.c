@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    MOST_GAPS = 64,        /* maximum number of gaps kept per log, the longest ones */
+    MOST_GAPS = 64,        /* maximum number of gaps that are kept per log; the longest gaps are kept */
     MOST_GAP_WARNINGS = 5, /* maximum number of gaps per log that get a separate warning */
     COLUMN_BYTES = 640,    /* approximate size of a column with its names and values */
     MOST_CHARTED = 1024,   /* maximum number of series with points */
@@ -114,7 +114,8 @@ static void share_points(struct report_counters *c)
             chart_series_limit(c->series[i].chart, c->watched_points);
 }
 
-/* Requests slices for the table's sub-tables and for its column of trends. The shortest specified length is used. */
+/* Requests slices of the series if the table has sub-tables of slices, or a column of trends, which is computed from
+   slices. If several tables specify a length, the shortest length is used. */
 static void want_slices(const struct report_counters *c, struct counter_series *s, const struct schema_table *table,
                         const struct log_counter *counter)
 {

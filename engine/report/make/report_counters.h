@@ -22,15 +22,16 @@ struct value_statistics {
     double sum, lost; /* `lost`: the rounding error of `sum` so far (Kahan) */
     struct value_sketch *sketch;
 };
-/* Adds a finite value. `percentiles`: also keep what percentiles need; it must then be set from the first value on.
-   Fails with E_OUTOFMEMORY. */
+/* Adds a finite value. If `percentiles` is set, also keeps the data for percentiles. `percentiles` must then be set for
+   all values, from the first one on. Fails with E_OUTOFMEMORY. */
 HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
 double value_statistics_sum(const struct value_statistics *s);
 double value_statistics_mean(const struct value_statistics *s); /* NaN without values */
 /* Returns a percentile by the nearest rank. `part` 0.95 means P95. Returns NaN if there are no values, or if
    percentiles were not requested. */
 double value_statistics_percentile(struct value_statistics *s, double part);
-size_t value_statistics_memory(const struct value_statistics *s); /* bytes in addition to the struct */
+/* number of bytes that the statistics use, without the struct itself */
+size_t value_statistics_memory(const struct value_statistics *s);
 /* Drops the percentiles. */
 void value_statistics_forget_percentiles(struct value_statistics *s);
 void value_statistics_free(struct value_statistics *s);
@@ -41,7 +42,7 @@ void value_statistics_free(struct value_statistics *s);
    mean and greatest value in it. Therefore no peak is lost, regardless of the log's length. If all samples fit, each
    one is a point. */
 #define CHART_POINTS       1024 /* per series; about the width of a chart in pixels */
-#define CHART_LEAST_POINTS 32   /* per series, if there are very many series */
+#define CHART_LEAST_POINTS 32   /* maximum points per series if there are very many series */
 
 struct chart_point {
     float least, mean, greatest;
@@ -50,7 +51,8 @@ struct chart_point {
 /* Zero-initialise. */
 struct chart_series {
     int64_t begin, width; /* FILETIME of the first value; length of a point in units of 100 ns */
-    /* units of 100 ns by which the first point begins before `begin`; keeps late samples in their point */
+    /* The first point begins this much (in units of 100 ns) before `begin`. This keeps late samples in the right
+       point. */
     int64_t lead;
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* the last value */
@@ -61,18 +63,19 @@ struct chart_series {
     struct chart_point *points;
     size_t capacity;
 };
-/* Adds a value. Times may be in any order; a time before the first one counts as the first. `interval`: the log's
-   sample interval, which is also the initial length of a point; 0: not known yet, so a point is one second long until a
-   later call specifies the interval. If another log has a longer interval, the time between its samples is not a gap.
-   Fails with E_OUTOFMEMORY. */
+/* Adds a value. Times may be in any order; a time before the first one is treated as the first one. `interval` is the
+   log's sample interval, which is also the initial length of a point. 0 means that the interval is not known yet; in
+   that case a point is one second long until a later call specifies the interval. If another log has a longer interval,
+   the time between its samples is not a gap. Fails with E_OUTOFMEMORY. */
 HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
 /* Limits the number of points from now on, to CHART_POINTS or less; existing points are merged. */
 void chart_series_limit(struct chart_series *s, size_t most);
 struct chart_series_place {
-    double first, step; /* seconds: from the chart's start to the middle of the first point, and between points */
+    double first, step; /* both in seconds; `first`: from the chart's start to the middle of the first point; `step`:
+                           from one point to the next */
 };
-/* Adds the points as the text of a Series, separated by spaces: min:mean:max, one number if these are equal, or - for
-   no value. */
+/* Adds the points as the text of a Series, separated by spaces. A point is written as min:mean:max, or as one number if
+   all three are equal, or as "-" if it has no value. */
 void chart_series_text(const struct chart_series *s, int64_t start, struct text_buffer *out,
                        struct chart_series_place *place);
 void chart_series_free(struct chart_series *s);
@@ -83,11 +86,11 @@ void chart_series_free(struct chart_series *s);
    of all counters, and of two runs, line up. Rules use them to detect a lasting load that the mean of the whole log
    does not show. */
 #define SLICES_TABLE      "slices" /* name of the table in a counter's row */
-#define SLICES_MOST       98       /* slices of a series: 96, and the partial slices at both ends */
+#define SLICES_MOST       98       /* maximum slices of a series: 96, plus a partial slice at each end */
 #define SLICES_MOST_FIXED 1000     /* maximum slices of a series if their length is specified */
 
 struct time_slice {
-    uint64_t count; /* number of values; 0: the other members have no meaning */
+    uint64_t count; /* number of values; if it is 0, the other members have no meaning */
     double mean, least, greatest;
 };
 /* Zero-initialise. */
@@ -103,10 +106,11 @@ struct slice_series {
 HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
 /* Makes each slice at least `width` long. */
 void slice_series_widen(struct slice_series *s, int64_t width);
-/* Returns the growth per hour by linear regression over the means; NaN with fewer than 12 slices with values, or less
-   than an hour. */
+/* Returns the growth per hour by linear regression over the means. Returns NaN if fewer than 12 slices have values, or
+   if these slices cover less than an hour. */
 double slice_series_trend(const struct slice_series *s);
-/* Writes the table of a row: start, end, n, mean, min, max; its note is the length in seconds. */
+/* Writes the slices as a table of the counter's row. The columns are start, end, n, mean, min and max; the table's note
+   is the length of a slice in seconds. */
 void slice_series_write(const struct slice_series *s, struct report_document *to);
 void slice_series_free(struct slice_series *s);
 
@@ -120,8 +124,8 @@ struct report_counters_make {
     uint32_t slice;                     /* seconds of a slice, for all tables; 0: as specified by the schema */
 };
 HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out);
-/* Reads the logs from their beginning. Samples of a counter form one series, also across logs.
-   Calls `seen` after each sample; false stops the reading with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
+/* Reads the logs from their beginning. All samples of a counter form one series, even if they are from several logs.
+   Calls `seen` after each sample. If `seen` returns false, stops and fails with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
 /* Fills in the number of samples, their times, and the gaps. Adds to `warnings`: gaps of logs, the number of counter
@@ -135,8 +139,8 @@ HRESULT report_counters_write_charts(struct report_counters *c, const struct sch
                                      struct report_document *to);
 void report_counters_free(struct report_counters *c); /* NULL is allowed */
 
-/* Returns whether a counter belongs to a table, by object and patterns. `instance` "" means that the counter has no
-   instance. */
+/* Returns whether a counter belongs to a table, because the table's object and patterns match. `instance` "" means that
+   the counter has no instance. */
 bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
                          const struct log_counter *counter, const char *instance);
 
@@ -152,17 +156,19 @@ struct counter_series {
     char *instance; /* "parent/instance#index"; NULL: no instance */
     bool wanted;    /* at least one table needs the series */
     bool percentiles, charted, watched;
-    /* sliced: the row may have a table of slices; in_slices: slices exist, for that table or for the trend */
+    /* `sliced`: the row may have a table of slices. `in_slices`: slices are computed, for the row's table of slices or
+       for its trend */
     bool sliced, in_slices;
-    struct chart_series *chart; /* NULL: not requested, or too many charts */
-    struct slice_series slices; /* width 0: not requested, or too many series have slices */
+    struct chart_series *chart; /* NULL: no chart was requested, or there are too many charts */
+    struct slice_series slices; /* width 0: no slices were requested, or too many series have slices */
 };
 
 /* The inputs of one table; all borrowed. */
 struct counter_rows {
     const struct report_schema *schema;
     const struct schema_table *table;
-    const char *object; /* if the table is for any object: the object to write; NULL: the table's own */
+    const char *object; /* object whose counters are written, if the table is for any object ("*"); NULL: the table
+                           names its object */
     const struct log_counter *counters;
     struct counter_series *series;
     size_t count;
@@ -175,8 +181,8 @@ HRESULT counter_rows_write(const struct counter_rows *rows, struct report_docume
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 #define COUNTER_MOST_WATCHED 512 /* maximum number of series in the chart of a watched counter */
 /* Writes a chart of each counter that the table watches, if the table's own charts do not contain all series of the
-   counter. First come the series with the 8 greatest and the 8 least means, the 8 highest peaks and the 8 greatest
-   growths, and _Total; then the other series. */
+   counter. These series come first: _Total, and the 8 series each with the greatest means, the least means, the highest
+   peaks and the greatest growths. The other series follow. */
 HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);
 
 #endif

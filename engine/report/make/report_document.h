@@ -13,20 +13,21 @@
 #define REPORT_MOST_ROWS     20000  /* maximum rows of a table, unless its rowcount specifies fewer */
 #define REPORT_MOST_ALL_ROWS 200000 /* maximum rows of a document */
 #define REPORT_DEEPEST       4      /* maximum depth of nested tables */
-/* The size of the document beyond which no further rows are started, because rules and a user's XSLT keep all of it in
-   memory. */
+/* Maximum size of the document; a document that is larger gets no further rows. Rules and a user's XSLT keep the whole
+   document in memory. */
 #define REPORT_MOST_BYTES    ((uint64_t)64 << 20)
 
 struct report_document;
 
-/* All texts are borrowed, those of a table until report_table_end. An absent text is NULL. */
+/* All texts in the structs below are borrowed; the texts of a table are borrowed until report_table_end. An absent text
+   is NULL. */
 struct report_head {
     const char *name, *version;
     const char *base; /* folder below which the file must be (file_open_below); NULL: anywhere */
     int bias_minutes; /* time zone of the document: UTC = local + bias */
 };
 struct report_column_head {
-    const char *name; /* name of the Data elements of this column; its title, or the ID of the title's string */
+    const char *name; /* name of the Data elements of this column; also the title, or the ID of the title's string */
     bool left;        /* left-aligned; otherwise right-aligned */
     const char *units, *format, *note;
     const char *sort; /* "primary", "secondary" */
@@ -35,7 +36,8 @@ struct report_column_head {
 };
 struct report_table_head {
     const char *name, *topic, *key, *note, *source;
-    const char *local;  /* the source's name in the log's language, if it differs; NULL: none */
+    const char *local;  /* the name of `source` in the log's language; NULL: both names are equal, or there is no
+                           source */
     uint32_t threshold; /* rows shown initially; 0: unspecified */
     unsigned level;
     uint32_t most_rows; /* 0: REPORT_MOST_ROWS */
@@ -69,24 +71,24 @@ void report_cell_time(struct report_document *d, int64_t utc);    /* writes the 
    `local`). */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);
-/* Begins the footer. Call it after the rows, and write its cells like those of a row. */
+/* Begins the footer of the table. Call it after the rows. Cells of the footer are written like cells of a row. */
 void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
 /* Ends the table. *omitted (may be NULL): number of rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
-/* A chart of values over time. Write it in a section. chart_series_text (report_counters.h) creates the text of the
-   points. */
+/* A chart of values over time. Call report_chart_begin in a section. chart_series_text (report_counters.h) creates the
+   text of the points. */
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
-    const char *limit;   /* numbers with spaces between; NULL: no lines */
+    const char *limit;   /* numbers, separated by spaces, at which the chart has lines; NULL: no lines */
     bool watched;        /* shown only if a warning refers to its counter */
-    bool elapsed;        /* times are relative to the start, which is not written */
+    bool elapsed;        /* times are relative to the start; the time of the start is not written */
     int64_t first, last; /* FILETIME */
 };
 void report_chart_begin(struct report_document *d, const struct report_chart_head *head);
-/* Writes a series. `first` and `step`: seconds from the chart's start to the middle of the first point, and between
-   points. */
+/* Writes a series. `first` is the time in seconds from the chart's start to the middle of the first point. `step` is
+   the time in seconds between two points. */
 void report_chart_series(struct report_document *d, const char *name, double first, double step, const char *points);
 void report_chart_end(struct report_document *d);
 void report_string(struct report_document *d, const char *id, const char *text);
@@ -96,21 +98,21 @@ HRESULT report_document_status(const struct report_document *d);
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* deletes the unfinished document; NULL is allowed */
 
-/* Creates the temporary file to which a report, or one of its outputs, is written until it is complete. `base`: the
-   folder below which it must be, even if another user creates links there (file.h, "below a base folder"), or NULL:
-   anywhere. */
+/* Creates the temporary file to which a report, or one of its outputs, is written until it is complete. `base` is the
+   folder below which the file must be, even if another user creates links there (file.h, "below a base folder"). NULL
+   allows any folder. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
 
-/* ---- numbers: XPath 1.0, which reads reports, does not support exponents ---- */
+/* ---- numbers without exponents, because XPath 1.0, with which reports are read, does not support exponents ---- */
 /* Adds the fewest digits, at least 6, that read back as the same number. The digits have no exponent and no thousands
    separators, and zero has no sign. If the number is not finite, adds nothing. */
 void plain_number_add(struct text_buffer *out, double value);
 
 /* ---- tags of a table, a row or a cell, by which warnings refer to it ----
 
-   MS-PLA 2.2.8 has one tag. If several warnings refer to an element, its tags are separated by line ends, because a tag
-   may contain spaces, but no line end. */
+   In MS-PLA 2.2.8, an element has one tag. In OpenPLA, if several warnings refer to an element, its tags are separated
+   by line ends, because a tag may contain spaces, but no line end. */
 #define REPORT_TAGS_MOST 4096 /* maximum bytes of all tags of an element */
 
 /* Returns the next tag, borrowed, and its length, and advances *rest; NULL: no more. Initially, *rest is the
@@ -122,8 +124,8 @@ bool report_tags_have(const char *tags, const char *tag);
 /* In the order of severity. */
 enum report_severity { REPORT_OTHER, REPORT_GOOD, REPORT_INFORMATION, REPORT_WARNING, REPORT_ERROR };
 
-/* Returns the severity that `img` names. It may be a name of a Windows icon, a word or an event level, ignoring case.
-   NULL and unknown words are REPORT_OTHER. */
+/* Returns the severity that `img` names. `img` may be the name of a Windows icon, a word or an event level; case is
+   ignored. NULL and unknown words are REPORT_OTHER. */
 enum report_severity report_severity_of(const char *img);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inputs of a report: finds them in a folder, recognises their kinds, opens them, and copies configuration
-   documents into the report. */
+/* Finds the inputs of a report in a folder, recognises their kinds, and opens them. Copies configuration documents into
+   the report. */
 #include "engine/report/make/report_inputs.h"
 
 #include "engine/base/file.h"
@@ -175,7 +175,8 @@ static HRESULT check_begin(void *about, const struct report_attribute *attribute
     const char *name = report_attribute(attributes, count, "name");
     l->begun = true;
     l->is_one = name && !strcmp(name, CONFIGURATION_NAME);
-    return l->is_one ? S_OK : HRESULT_FROM_WIN32(ERROR_CANCELLED); /* any other report: do not read the rest */
+    /* stop reading if the document is another kind of report */
+    return l->is_one ? S_OK : HRESULT_FROM_WIN32(ERROR_CANCELLED);
 }
 
 static HRESULT check_fact(void *about, const struct report_data *fact)
@@ -218,7 +219,7 @@ struct copying {
     struct report_document *to;
     struct open_head tables[REPORT_MAX_TABLES];
     size_t depth;
-    size_t omitted_rows; /* depth of a row that is omitted with its content; 0: none */
+    size_t omitted_rows; /* depth of the row that is omitted together with its content; 0: no row is omitted */
     bool footer;         /* inside a footer */
     uint64_t omitted;
     char *section, *key;

@@ -134,7 +134,7 @@ static const char *data_list_name(const struct data_list *l, size_t at)
     return l->texts.text + l->places[at].name;
 }
 
-/* Fills in l->items and l->count. They are valid until the list changes. */
+/* Fills in l->items and l->count. The items are valid until the list changes. */
 static HRESULT data_list_give(struct data_list *l)
 {
     if (!memory_grow((void **)&l->items, &l->item_capacity, l->count, sizeof *l->items) ||
@@ -174,10 +174,11 @@ const struct report_data *report_find(const struct report_data *items, size_t co
 
 /* ---- parsing ---- */
 
-#define LONGEST_MARKUP (8u << 20)  /* bytes of a tag, a comment or an instruction */
-#define LARGEST_ROW    (64u << 20) /* bytes of the texts of a row or a Header */
+#define LONGEST_MARKUP (8u << 20)  /* maximum bytes of a tag, a comment or an instruction */
+#define LARGEST_ROW    (64u << 20) /* maximum bytes of all texts of a row or a Header */
 #define MOST_WARNINGS  32
-#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* depth of nested elements; skipped ones are only counted */
+/* maximum depth of the elements that are read; elements that are skipped are only counted */
+#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8)
 
 struct open_table {
     struct report_table given;
@@ -194,11 +195,13 @@ struct reader {
     struct xml_memory *memory;
     xmlParserCtxtPtr context;
     enum xml_excess excess;
-    HRESULT failed; /* a handler's failure, or an error in the form of the document */
+    HRESULT failed; /* the error of a handler, or of a document with a wrong form */
     enum form_type open[MOST_ELEMENTS];
     bool begun;            /* the Report element has been seen */
-    bool ending;           /* further errors of libxml2 mean an incomplete tag at the end of the file */
-    size_t depth, skipped; /* number of open elements; how many of them are skipped (always the innermost) */
+    bool ending;           /* the file has been read; an error that libxml2 reports from now on is an incomplete tag
+                              at the end of the file */
+    size_t depth, skipped; /* `depth`: number of open elements; `skipped`: number of open elements that are skipped,
+                              which are always the innermost ones */
     size_t within;         /* open elements within a text, such as <b>: their content belongs to the text */
     bool row_given;        /* the open row was passed to the handler: its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];
@@ -254,8 +257,8 @@ static const char *find_value(const struct sax_attributes *a, const char *name, 
     return "";
 }
 
-/* Begins a Data element. Its name is the value of the attribute `name_attribute`; all other attributes become its
-   attributes. */
+/* Begins a Data element. The value of the attribute `name_attribute` becomes the name of the item; all other attributes
+   become attributes of the item. */
 static HRESULT add_data(struct data_list *l, const char *name_attribute, const struct sax_attributes *a)
 {
     size_t length;
@@ -272,8 +275,8 @@ static HRESULT add_data(struct data_list *l, const char *name_attribute, const s
     return hr;
 }
 
-/* Makes l->items[0] the element, with its name and attributes and without text. Drops the previous contents of the
-   list. */
+/* Replaces the contents of the list with one item for an element. The item has the element's name and attributes, and
+   no text. */
 static HRESULT add_element(struct data_list *l, const struct sax_attributes *a)
 {
     data_list_clear(l);
@@ -519,8 +522,8 @@ static void on_text(void *about, const xmlChar *text, int length)
                     error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row exceeds %u MB", line_now(r), LARGEST_ROW >> 20));
 }
 
-/* Returns whether the last item of the list has the same name as an earlier one. While the items are in the order of
-   the columns, whose names are unique, no search is needed. */
+/* Returns whether the last item of the list has the same name as an earlier one. No search is needed as long as the
+   items are in the order of the columns, because the names of columns are unique. */
 static bool is_second(struct data_list *l, const struct data_list *order)
 {
     const size_t last = l->count - 1;

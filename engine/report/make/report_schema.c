@@ -125,7 +125,8 @@ HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema
     return xml_grammar_check(&checking, e, type);
 }
 
-/* ---- patterns of Include and Exclude (MS-PLA 2.2.3.3): the part before the first '/' selects the comparison ---- */
+/* ---- patterns of Include and Exclude (MS-PLA 2.2.3.3); the part before the first '/' selects how texts are compared
+   ---- */
 
 struct pattern {
     const unsigned char *at, *end;
@@ -386,7 +387,7 @@ const char *report_schema_string(const struct report_schema *s, const char *id, 
 
 /* ---- imports ---- */
 
-/* Skips a corrupt file with an error. */
+/* Imports a file. If the file cannot be loaded, returns the error of the Import element. */
 static HRESULT schema_import_file(struct schema_reading *r, xmlNodePtr e, schema_loader *load, unsigned depth)
 {
     const char *name = NULL;
@@ -417,7 +418,7 @@ static HRESULT read_report(struct schema_reading *r, xmlNodePtr root)
     struct report_schema *s = r->s;
     uint64_t threshold = 0;
     if (s->files.count > 1)
-        return S_OK; /* only the attributes of the importing file count (MS-PLA 2.2.3.3) */
+        return S_OK; /* only the attributes of the importing file are used (MS-PLA 2.2.3.3) */
     HRESULT hr = schema_text_of(r, root, "name", &s->name);
     if (SUCCEEDED(hr))
         hr = schema_text_of(r, root, "version", &s->version);

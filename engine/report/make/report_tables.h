@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates the tables of a report. Each table is created from its row of the schema. All traces are read once, in time
-   order, and the events go to all tables; then each table writes itself. */
+/* Creates the tables of a report. Each table of the report is created from a table of the schema. All traces are read
+   once, in time order, and the events go to all tables; then each table writes itself. */
 #ifndef OPENPLA_REPORT_TABLES_H
 #define OPENPLA_REPORT_TABLES_H
 
@@ -8,7 +8,7 @@
 #include "engine/report/make/report_document.h"
 #include "engine/report/report_schema.h"
 
-/* Totals of all inputs. They are complete after all inputs have been read. */
+/* Totals of all inputs. The totals are complete after all inputs have been read. */
 struct report_totals {
     int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
     double seconds;      /* seconds from `first` to `last`: the duration by which rates are divided (MS-PLA 2.2.3.3) */
@@ -38,7 +38,7 @@ struct report_table_make {
     struct texts *notes;    /* the report's notes: events that the traces lack, not errors of the schema */
 };
 
-/* The current event. Its details are looked up when the first table needs them. */
+/* The current event. The event is decoded when the first table needs its details. */
 struct report_event {
     const struct trace_event *event;
     int64_t utc;
@@ -72,26 +72,28 @@ struct report_table {
     void *state;
 };
 
-/* Creates an event table (event_table.c). Fails with E_OUTOFMEMORY. Errors of a table that are found only here or with
-   the events (too many event sources, a sum of texts) become warnings when it is written. */
+/* Creates an event table (event_table.c). Fails with E_OUTOFMEMORY. Some errors of a table (too many event sources, a
+   sum of texts) are found only by this function or when events are read. These errors become warnings when the table is
+   written. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
 /* ---- the event tables of a report, from one reading of all traces ---- */
 struct report_events;
 
 struct report_events_make {
-    const struct report_schema *schema; /* borrowed until the end, like all members below */
+    const struct report_schema *schema; /* borrowed until report_events_free, like all members below */
     unsigned level;                     /* tables of higher levels are not created */
     size_t memory;                      /* bytes that all tables together may keep */
     const struct trace_knowledge *known;
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
-    const char *base;          /* folder below which that file must be (report_document.h) */
+    const char *base;          /* folder below which events_output must be (report_document.h) */
 };
 /* `warnings` and `notes` receive the messages that struct report_table_make describes; both are borrowed until
    report_events_free. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *warnings, struct texts *notes,
                              struct report_events **out);
-/* Calls `seen` often with the number of bytes read; false ends the reading with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
+/* Calls `seen` often with the number of bytes read. If `seen` returns false, stops and fails with
+   HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
                            bool (*seen)(void *context, uint64_t done), void *context);
 /* Fills in the times of the events and the duration. */

@@ -41,7 +41,8 @@ void plain_number_add(struct text_buffer *out, double value)
 {
     enum { LEAST_DIGITS = 15 };
     char digits[NUMBER_TEXT_SIZE], mantissa[NUMBER_TEXT_SIZE];
-    int count = 0, before = 0; /* digits of the mantissa, and digits before its point */
+    int count = 0, before = 0; /* `count`: number of digits of the mantissa; `before`: number of these digits before
+                                  the point */
     if (!isfinite(value))
         return;
     const size_t length = number_text_shortest(value == 0 ? 0 : value, LEAST_DIGITS, false, mantissa);

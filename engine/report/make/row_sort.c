@@ -11,7 +11,7 @@
 enum { MOST_RUNS = 4096, READ_BLOCK = 0x8000, LEAST_BLOCK = 0x1000 };
 #define LARGEST_RECORD 0x7FFFFFFFu
 
-/* Is followed in memory by the record's key and body. */
+/* Head of a record in memory. The record's key and body follow it. */
 struct head {
     uint32_t key_size, body_size;
 };
@@ -26,7 +26,7 @@ struct run {
 
 struct row_sort {
     size_t memory;
-    char *records; /* heads, keys and bodies, one after the other */
+    char *records; /* the records one after the other; each has a head, a key and a body */
     size_t used, capacity;
     size_t *places; /* offsets of the records */
     size_t count, place_capacity;
@@ -39,7 +39,8 @@ struct row_sort {
     size_t run_count, run_capacity;
     size_t *heap, heap_capacity; /* runs that still have a record; the run with the smallest record is first */
     size_t heap_count;
-    bool started; /* the heap's first record was returned: advance its run */
+    bool started; /* the first record of the heap has been returned, so the next call first advances the run of this
+                     record */
 };
 
 struct row_sort *row_sort_create(size_t memory)
@@ -185,7 +186,7 @@ static size_t block_of(const struct row_sort *s)
     return share < LEAST_BLOCK ? LEAST_BLOCK : share < READ_BLOCK ? share : READ_BLOCK;
 }
 
-/* Reads until the buffer contains at least `size` bytes of the run from `begin` on. */
+/* Reads until the buffer contains at least `size` bytes of the run, counted from r->begin. */
 static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
 {
     if (r->filled - r->begin >= size)

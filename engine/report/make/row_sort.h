@@ -12,11 +12,11 @@ struct row_sort;
    has at least 4 KB, and a single record may exceed the limit. NULL: out of memory. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
-/* Adds a record. It consists of its key, which is compared byte by byte, and its body; both together have at most 2 GB.
-   Fails with HRESULT_FROM_WIN32(ERROR_DISK_FULL) or a similar error if the scratch file cannot store the record, and
-   with HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) for a longer record or more than 4,096 runs. */
+/* Adds a record. A record consists of a key, which is compared byte by byte, and a body; both together have at most 2
+   GB. Fails with HRESULT_FROM_WIN32(ERROR_DISK_FULL) or a similar error if the scratch file cannot store the record,
+   and with HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) for a longer record or more than 4,096 runs. */
 HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
-/* Call it after the last row_sort_add. From then on, the records can only be read. */
+/* Call it after the last row_sort_add. After this call, no record may be added. */
 HRESULT row_sort_finish(struct row_sort *s);
 
 struct sorted_row {

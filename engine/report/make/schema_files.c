@@ -97,8 +97,8 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Returns the part of the path after Windows' folder for these files, ignoring case. NULL: the path is outside that
-   folder. */
+/* If the path is in Windows' folder for these files, ignoring case, returns the part of the path after this folder.
+   Otherwise returns NULL. */
 static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
 {
     const size_t length = strlen(of->folder);
@@ -122,7 +122,7 @@ static HRESULT place_of_import(const struct shipped_files *of, const char *wante
         hr = place_below(of, wanted, windows, names, out);
         windows = NULL;
     } else if (SUCCEEDED(hr) && strchr(wanted, '/') && find_shipped(of, path_name(wanted), wanted)) {
-        hr = S_OK; /* on Linux, the files of Windows' folder are built in */
+        hr = S_OK; /* the path is in Windows' folder, but on another system: use the built-in file */
     } else if (SUCCEEDED(hr) && !*importer) {
         const char *fault = path_names_fault(wanted);
         hr = fault ? leads_out(of, wanted, fault) : S_OK; /* a document that is not a file has no folder */

@@ -64,8 +64,8 @@ int schema_find_word(enum schema_sort_of_value sort, const char *text)
     return -1;
 }
 
-/* Returns whether this is one half of a mask (the other half is for negative numbers): digits, and text before and
-   after them. */
+/* Returns whether the text is one half of a mask; the other half is for negative numbers. A half consists of digits,
+   with optional text before and after the digits. */
 static bool half_is_mask(const char *at, size_t size)
 {
     const char *end = at + size;
@@ -121,7 +121,7 @@ static bool are_columns(const char *text)
     return true;
 }
 
-/* Returns the reason why the text is invalid, a static string; NULL: it is valid. */
+/* If the text is invalid, returns the reason, which is a static string. Returns NULL if the text is valid. */
 static const char *schema_value_fault(enum schema_sort_of_value sort, const char *text)
 {
     GUID guid;

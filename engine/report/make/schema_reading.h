@@ -7,7 +7,8 @@
 #include "engine/report/grammar.h"
 #include "engine/report/report_schema.h"
 
-/* Returns the index of the keyword among those of `sort`, ignoring case; -1: none of them. */
+/* Returns the index of the keyword among the keywords of `sort`, ignoring case; -1 if the text is not such a
+   keyword. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
 /* Returns whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
 bool schema_is_ours(xmlNodePtr node);
@@ -23,7 +24,8 @@ struct schema_reading {
     const char *section, *table; /* current section and table, for errors; NULL: none */
 };
 
-/* Returns SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */
+/* Returns SCHEMA_INVALID. The message is `line N: ELEMENT attribute="value": why`. `attribute` and `value` may be
+   NULL. */
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 /* Records a warning about `node`, with file, section and table. Returns S_OK or E_OUTOFMEMORY. */
@@ -32,15 +34,16 @@ HRESULT schema_add_warning(struct schema_reading *r, xmlNodePtr node, const char
 /* Checks the element's attributes and child elements against the grammar; unknown attributes and elements cause
    warnings. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
-/* Returns an attribute's text without surrounding whitespace, or NULL. Only for checked elements, like all functions
-   below. */
+/* Returns an attribute's text without surrounding whitespace, or NULL. Use this function and the functions below only
+   for elements that have been checked. */
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
 HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);
 HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out);
 /* Returns the index of the attribute's keyword among the keywords of its kind; -1: unknown. */
 HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
                        int *out);
-/* Returns the next element with that name from `node` on; `name` NULL: any. */
+/* Returns the first element with that name among `node` and its following siblings. If `name` is NULL, any name
+   matches. */
 xmlNodePtr schema_element_from(xmlNodePtr node, const char *name);
 
 /* Fill in a table from an unchecked element. After a failure, free the table with schema_table_free. */
@@ -48,8 +51,10 @@ HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct s
 HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 void schema_table_free(struct schema_table *table);
 
-/* Rates how well a string's language ("": any) fits the requested one ("de-AT"; "": none). From best to worst: the same
-   language, the language without its country, any, English. 0: no match. */
+/* Rates how well the language of a string fits the requested language (such as "de-AT"). The string's language is "" if
+   the string is for any language; `wanted` is "" if no language was requested. From best to worst, the string's
+   language is the requested one, the requested one without its country, "", or English. Returns 0 if none of these
+   applies. */
 unsigned string_language_fit(const char *has, const char *wanted);
 
 #endif

@@ -194,8 +194,8 @@ static HRESULT read_join(struct schema_reading *r, xmlNodePtr e, struct schema_e
     return hr;
 }
 
-/* Checks the event sources of the columns: at most two. Two sources require a join, or must be the start and end of a
-   transaction. */
+/* Checks the event sources of the columns: at most two. If there are two sources, the table must have a join, or the
+   sources must be the start and the end of a transaction. */
 static HRESULT check_sources(xmlNodePtr e, const struct schema_event_table *t)
 {
     const GUID *sources[2] = {NULL, NULL};
@@ -293,7 +293,7 @@ static HRESULT read_added(struct schema_reading *r, xmlNodePtr e, struct schema_
     return hr;
 }
 
-/* Checks the numbers, which charts show exactly as they are written. */
+/* Checks the numbers of the attribute `limit`. Charts show these numbers exactly as they are written. */
 static HRESULT read_limits(struct schema_reading *r, xmlNodePtr e, struct schema_counter_table *t)
 {
     unsigned count = 0;
