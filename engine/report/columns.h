@@ -10,12 +10,13 @@
 struct filter_pattern {
     char *text;
     struct log_counters
-        parts;      /* one counter: the parsed pattern; empty: not a counter path, and the whole text is compared */
-    char *instance; /* "parent/instance#index" with wildcards; NULL: matches counters with any instance, and those
-                       without one */
+        parts;      /* one counter: the parsed pattern; none: it is not a counter path, so whole paths are compared */
+    char *instance; /* "parent/instance#index" with wildcards; NULL: matches counters with any instance and counters
+                       without an instance */
     const char *english_object, *english_counter; /* translated to English; NULL: unnecessary, or unknown */
-    bool used;                                    /* something matched */
-    bool translated;                              /* the pattern matched, but only by English names */
+    bool used;                                    /* the pattern matched a counter */
+    bool translated;                              /* the pattern matched a counter only by the counter's English
+                                                     names */
 };
 
 /* Without patterns, every counter matches. Zero-initialise. */
@@ -25,15 +26,16 @@ struct filter {
     const struct counter_names *names; /* for patterns in another language; set before filter_add. NULL: none */
 };
 
-/* Adds a pattern. A pattern without a computer matches any computer, and one without an instance matches all instances.
-   Case is ignored. Patterns match the counter names in the log and, if the log was translated, their English names. */
+/* Adds a pattern. A pattern without a computer matches any computer, and a pattern without an instance matches all
+   instances. Case is ignored. Patterns match the counter names in the log and, if the log was translated, their English
+   names. */
 HRESULT filter_add(struct filter *f, const char *pattern);
-/* Sets *matches to whether the counter matches. For a wildcard counter, `item` is one of its instances, or NULL to
-   learn whether any instance could match. */
+/* Sets *matches to true if the counter matches the filter. If the counter is a wildcard, `item` is one of its
+   instances; if `item` is NULL, *matches becomes true if any instance could match. */
 HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);
 void filter_free(struct filter *f);
 
-/* Returns the "parent/instance#index" of a counter; *out is NULL without an instance. */
+/* Sets *out to the counter's "parent/instance#index", or to NULL if the counter has no instance. */
 HRESULT counter_instance(const struct log_counter *counter, char **out);
 
 /* ---- columns: their counters and instances in the inputs, and their cells ---- */
@@ -41,19 +43,19 @@ HRESULT counter_instance(const struct log_counter *counter, char **out);
 struct columns {
     struct filter *filter; /* borrowed */
     bool values;           /* true: computed values, one column per instance; false: wildcard counters stay wildcards */
-    bool raw;              /* keep raw values; the values of one column then have one type */
+    bool raw;              /* keep raw values; all values of a column must then have the same type */
     struct log_counters counters;
     struct log_cell *cells; /* the current sample, one per column */
     struct column *columns; /* one per cell */
     size_t cell_capacity, column_capacity;
     struct source *sources; /* one per counter of each input */
     size_t source_count, source_capacity;
-    size_t *first_source; /* per input: index of its first source */
+    size_t *first_source; /* for each input, the index of its first element in `sources` */
     size_t input_capacity;
     uint32_t *buckets; /* hash table over the columns: index + 1 */
     size_t bucket_count;
     struct instance_numbers numbers; /* numbers of a counter's instances in the current sample */
-    size_t most;                     /* maximum of columns; 0: no limit. `refused` counts requests beyond it */
+    size_t most;                     /* maximum number of columns; 0: no limit */
     uint64_t refused;                /* requests for columns beyond `most` */
     uint64_t rank;                   /* sort key of new columns: their input and counter */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The grammars of report schemas (MS-PLA 2.2.3.3) and of rules (MS-PLA 2.2.3.4), as tables. The readers check documents
-   against them, and XML Schemas are generated from them. */
+   against these tables, and XML Schemas are generated from these tables. */
 #ifndef OPENPLA_GRAMMAR_H
 #define OPENPLA_GRAMMAR_H
 
@@ -36,8 +36,9 @@ struct schema_word {
 };
 extern const struct schema_word schema_words[];
 extern const size_t schema_word_count;
-extern const char *const schema_out_types[], *const schema_system_fields[]; /* index: enum value; index 0 is "" */
-extern const size_t schema_out_type_count, schema_system_field_count;       /* number of elements, including index 0 */
+/* indexed by the value of the enum; element 0 is "" */
+extern const char *const schema_out_types[], *const schema_system_fields[];
+extern const size_t schema_out_type_count, schema_system_field_count; /* number of elements, including index 0 */
 
 /* Returns the row of an element inside an element of that type; NULL if the element is not allowed there. */
 const struct xml_within *schema_find_within(enum schema_type parent, const char *element);

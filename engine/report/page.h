@@ -11,11 +11,13 @@
 
 struct page_make {
     const char *report, *output; /* paths of the files */
-    const char *base;            /* folder below which the output must be after following links; NULL: anywhere */
+    const char *base;            /* folder below which the output must be, even if its path contains links; NULL:
+                                    anywhere */
     const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
     bool picture;      /* create a picture: the charts as SVG, with the built-in sheet */
     uint32_t seconds;  /* time limit of a transformation; 0: PAGE_SECONDS */
-    bool (*stop)(void *context); /* true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may be NULL */
+    bool (*stop)(void *context); /* if it returns true, page_make stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may
+                                    be NULL */
     void *context;
 };
 /* Creates the output completely or not at all: after a failure an existing file is unchanged. `notes`: problems of the
@@ -24,32 +26,33 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----
 
-   The part of a report that a page shows, as the XML that the sheet transforms: the report's format with titles instead
-   of string IDs, formatted numbers, drawn charts, and only the first rows of long tables. Its size is limited for
-   reports of any size. */
+   The sheet transforms this XML document. It contains the part of a report that a page shows, in the report's format,
+   but with titles instead of string IDs, with formatted numbers and the paths of charts, and with only the first rows
+   of long tables. The size of the document is limited, even if the report is large. */
 #define PAGE_MOST_CHARTS 12
 
 struct page_bounds {
     size_t cells;                /* maximum cells of all tables */
     size_t waves;                /* maximum bytes of the values that the script draws; 0: none */
-    bool (*stop)(void *context); /* true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may be NULL */
+    bool (*stop)(void *context); /* if it returns true, the function stops with HRESULT_FROM_WIN32(ERROR_CANCELLED);
+                                    may be NULL */
     void *context;
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
    first; rows of warnings and the rows that they refer to are always shown, and charts of the rows' counters precede
-   other charts. The elements have these additional attributes: `title`; on a Table, `rows` (the total number of rows);
-   on the Item of a warning, `number` (the most severe warning has 1); on a Data element with a number, `raw` (the
-   number before formatting) and `id` (the target of a warning). Data and Table elements have a Tag element for each of
-   their tags; the first Data of a row also has the tags of its row and of hidden cells. A Waves element has the values
-   of all series for the script (page_waves.h). Each Damage element describes a problem of the report. Fails like
-   report_read, whose warnings become notes. */
+   other charts. Elements have the additional attribute `title`. A Table also has `rows`, the total number of rows. The
+   Item of a warning also has `number`; the most severe warning has the number 1. A Data element with a number also has
+   `raw`, the number before formatting, and `id`, the target of a warning. Data and Table elements have a Tag element
+   for each of their tags; the first Data of a row also has the tags of its row and of hidden cells. A Waves element has
+   the values of all series for the script (page_waves.h). Each Damage element describes a problem of the report. Fails
+   like report_read. Warnings of report_read are added to `notes`. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
 
 /* ---- charts ----
 
    The layout of a report's charts. Values are converted to paths with whole coordinates, and to a scale with round
-   steps. The sheets draw these in a page or a picture. */
+   steps. The sheets draw the paths and the scale in a page or a picture. */
 #define CHART_WIDTH       1000 /* units of a path */
 #define CHART_HEIGHT      240
 #define CHART_MOST_SERIES 8
@@ -59,13 +62,14 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
 #define CHART_GREATEST    3e37 /* near the largest float: no counter has greater values */
 
 struct chart_value {
-    float least, mean, greatest; /* least > greatest: a gap */
+    float least, mean, greatest; /* if least > greatest, there is a gap at this point */
 };
-/* A series as in the report. */
+/* A series as the report contains it. */
 struct chart_source {
     const char *name, *points;
-    bool has_place;     /* `first` and `step` are known; otherwise the items divide the chart's duration evenly */
-    double first, step; /* seconds: from the chart's start to the middle of the first item; between items */
+    bool has_place;     /* true: `first` and `step` are known; false: the items divide the chart's duration evenly */
+    double first, step; /* both in seconds; `first`: from the chart's start to the middle of the first item; `step`:
+                           from one item to the next */
 };
 /* Reads at most CHART_MOST_POINTS of the items min:mean:max, min:max or value; anything else is a gap. */
 size_t chart_values_read(const char *points, struct chart_value *out);
@@ -88,22 +92,25 @@ struct chart_limit {
 };
 /* Zero-initialise. */
 struct chart_layout {
-    char *name, *start, *duration; /* from the report; start and duration may be "" */
+    char *name, *start, *duration; /* texts from the report; start and duration may be "" */
     struct chart_line *lines;      /* CHART_MOST_SERIES */
     size_t count, omitted;         /* number of drawn series, and of omitted series */
-    size_t first;                  /* number of drawn series with `must`, which come first */
+    size_t first;                  /* number of drawn series that were added with `must`; these series come first */
     struct chart_limit limits[CHART_MOST_LIMITS];
     size_t limit_count;
 };
 HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char *start, const char *duration);
-/* `must`: the series precedes others, and replaces one of them if the chart is full. */
+/* If `must` is set, the series is drawn before series without `must`, and replaces one of those if the chart is
+   full. */
 HRESULT chart_layout_series(struct chart_layout *c, const struct chart_source *series, bool must);
-/* Ignores lines beyond CHART_MOST_LIMITS, and lines without a warning at the position of another line. */
+/* Ignores the limit if the chart already has CHART_MOST_LIMITS lines. Also ignores a limit without a warning if another
+   line has the same position. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
-/* Adds the Chart element: attributes id, name, `title` and the common counter of all series, Mark elements from the top
-   of the scale down, Time elements at round times from left to right, Limit elements with warning, y and value if they
-   are known, and Series elements with path (the means), band (from least to greatest; absent if they are equal), least,
-   greatest and last. Values have the unit that the counter's name implies (page_unit.h). */
+/* Adds the Chart element. Its attributes are id, name, `title` and the common counter of all series. It contains Mark
+   elements for the scale, from top to bottom; Time elements at round times, from left to right; Limit elements, with
+   warning, y and value if these are known; and Series elements. A Series has path (the line through the means), band
+   (the area from least to greatest values; absent if these are equal), least, greatest and last. Values have the unit
+   that the counter's name implies (page_unit.h). */
 void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, unsigned id, const char *title);
 void chart_layout_free(struct chart_layout *c);
 

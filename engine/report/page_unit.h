@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Units of counters. Logs do not contain them, so they are derived from the names of counters. */
+/* Units of counters. Logs do not contain units, so the units are derived from the names of counters. */
 #ifndef OPENPLA_PAGE_UNIT_H
 #define OPENPLA_PAGE_UNIT_H
 

@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 
 enum {
-    PAL_FILES_MAX = 64, /* maximum number: a file and the files that it inherits from */
+    PAL_FILES_MAX = 64, /* maximum number of files: a threshold file, and the files that it inherits from */
     PAL_BYTES_MAX = 16 << 20,
     PAL_THRESHOLDS_MAX = 20000,
     PAL_QUESTIONS_MAX = 200
@@ -16,13 +16,15 @@ enum {
 struct pal_question {
     char *variable, *text, *value;
     bool is_answered; /* the caller has answered; otherwise `value` is the file's default */
-    bool is_memory;   /* unanswered question about the amount of memory: rules use the report's amount, if any */
+    bool is_memory;   /* the question asks for the amount of memory and was not answered; rules use the amount in the
+                         report, if any */
 };
 struct pal_imported {
     char *rules; /* the rules file, XML */
     size_t size;
     size_t thresholds, mapped; /* number of all thresholds, and number of thresholds that became rules */
-    struct texts lost;         /* "FILE: analysis 'A': threshold 'T': why", for each threshold without a rule */
+    struct texts lost;         /* one message for each threshold that became no rule: "FILE: analysis 'A': threshold
+                                  'T': why" */
     struct texts notes;        /* differences between the rules and PAL, and ignored parts of the files */
     struct pal_question *questions;
     size_t question_count, question_capacity;
@@ -31,10 +33,11 @@ void pal_imported_free(struct pal_imported *i);
 
 struct pal_job {
     const char *path;            /* path of the file; messages contain it */
-    const char *text;            /* its content, which cannot inherit from other files; NULL: `path` is read */
+    const char *text;            /* content of the file, which then must not inherit from other files; NULL: `path`
+                                    is read */
     size_t size;                 /* size of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
-    bool means;                  /* true: rules compare means of slices; false: peaks, as PAL does */
+    bool means;                  /* true: rules compare the means of slices; false: rules compare peaks, as PAL does */
 };
 /* Fails with E_INVALIDARG for an answer to a question that does not exist, with OPENPLA_E_MALFORMED_XML if the file is
    not a threshold file, with an error of a file, or with E_OUTOFMEMORY. Free `out` in any case. */

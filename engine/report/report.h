@@ -15,22 +15,25 @@
 
 /* Zero-initialise. All borrowed. */
 struct report_make {
-    const struct texts *inputs;         /* files; report_find_inputs finds the files of a folder */
+    const struct texts *inputs;         /* paths of files, for example the result of report_find_inputs */
     const struct report_schema *schema; /* after report_schema_order */
     const char *output;                 /* path of the document */
-    const char *base;           /* folder below which document and events must be (report_head); NULL: anywhere */
+    const char *base;           /* folder below which the document and events_output must be (report_head); NULL:
+                                   anywhere */
     const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
-    const char *set, *computer; /* for the header; NULL: taken from the inputs */
+    const char *set, *computer; /* names for the header; NULL: the name is taken from the inputs */
     const char *language;       /* language of the schema's strings; NULL: strings without a language, or English */
     unsigned level;             /* highest level of tables; 0 means 1 */
-    size_t memory;              /* bytes that all tables may use; 0: REPORT_MEMORY */
+    size_t memory;              /* number of bytes that all tables together may use; 0: REPORT_MEMORY */
     uint32_t slice;             /* seconds of the slices of all counter tables; 0: as specified by the schema */
-    bool ranged;                /* use only samples of counter logs from `from` to `to`, inclusive: FILETIMEs */
-    int64_t from, to;           /* in the time zone of the first log; INT64_MIN, INT64_MAX: no limit */
-    const struct counter_names *names; /* for counters in other languages; NULL: keep the logs' names */
+    bool ranged;                /* use only the samples of counter logs from `from` to `to`, inclusive */
+    int64_t from, to;           /* FILETIMEs in the time zone of the first log; INT64_MIN and INT64_MAX: no limit */
+    const struct counter_names *names; /* translates counter names of other languages; NULL: the report has the names
+                                          in the logs */
     char **names_result; /* receives the result of inputs_describe_names, from memory_alloc or NULL; may be NULL */
     const struct trace_knowledge *known; /* schemas of events; NULL: the schemas registered on this computer */
-    /* Called often, from the threads that read; true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
+    /* The threads that read call this function often. If it returns true, report_make stops with
+       HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
     bool (*stop)(void *context);
     /* Progress in bytes of the inputs; may be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
@@ -38,24 +41,24 @@ struct report_make {
 };
 
 /* Finds the inputs in a folder, sorted by name: *.blg, *.csv, *.tsv, *.etl, and *.xml that are configuration documents.
-   Omits the report and its outputs (`except`: names, ignoring case). Does not search subfolders. Fails with
-   HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) if the folder is missing. */
+   Omits the files whose names are in `except`, ignoring case; these are the report and its outputs. Does not search
+   subfolders. Fails with HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) if the folder is missing. */
 HRESULT report_find_inputs(const char *folder, const struct texts *except, struct texts *out);
 
-/* Creates the document. It also contains everything that the user must know: corrupt and unreadable inputs, lost events
-   and gaps, and omitted parts of the schema. `warnings` has the problems of inputs and schema, but not lost events and
-   gaps. Fails with REPORT_NO_DATA if no input could be read, or if the schema has no table and the inputs have no
-   configuration. Also fails with HRESULT_FROM_WIN32(ERROR_CANCELLED), or with an error of writing. After a failure no
-   new document exists, and an old one is unchanged. */
+/* Creates the document. The document also reports everything that the user must know: corrupt and unreadable inputs,
+   lost events and gaps, and omitted parts of the schema. The function adds the problems of inputs and schema to
+   `warnings`, but not lost events and gaps. Fails with REPORT_NO_DATA if no input could be read, or if the schema has
+   no table and the inputs have no configuration. Also fails with HRESULT_FROM_WIN32(ERROR_CANCELLED), or with an error
+   of writing. After a failure no new document exists, and an old one is unchanged. */
 HRESULT report_make(const struct report_make *make, struct texts *warnings);
 
 /* Names of a run's reports if its data manager does not name them. */
 #define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */
 #define PAGE_FILE_NAME   "report.html" /* ReportFileName */
 
-/* Checks whether the file is a configuration document. Reads only the start of the file. S_OK: it is one; *computer
-   becomes the name of its computer, from memory_alloc, or is unchanged. S_FALSE: it is another file. Fails with
-   E_OUTOFMEMORY. */
+/* Checks whether the file is a configuration document. Reads only the start of the file. If it is one, returns S_OK and
+   sets *computer to the name of the document's computer, from memory_alloc; *computer is unchanged if it was already
+   set, or if the document does not contain the name. Returns S_FALSE for any other file. Fails with E_OUTOFMEMORY. */
 HRESULT report_configuration_is(const char *path, char **computer);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two report documents: rows added, removed or changed, identified by their keys, not by their positions.
-   Sorts the rows of both (row_sort.h), so memory is limited to about 100 MB for files of any size; the rest goes to a
-   scratch file.
+/* Compares two report documents and reports the rows that were added, removed or changed. Rows are identified by their
+   keys, not by their positions. The rows of both documents are sorted (row_sort.h). Therefore memory is limited to
+   about 100 MB for files of any size; the rest goes to a scratch file.
 
-   Tables are the same if their sections, names and sources are equal and, for tables within rows, also the keys of
-   these rows. The keys of a row are the columns that the Header marks (key="1"); without marks, the first of the
-   following that the table has: path; key and name; key; __PATH; __RELPATH; DeviceID; counter and instance; name.
-   Keys are compared ignoring case. Without any of them the whole row is its key: it is added or removed, but never
-   changed. If several rows of a document have equal keys, they are ordered by their keys with case, and then by
-   position. Rows at the same place in this order are paired. */
+   Two tables are the same table if their sections, names and sources are equal; if the tables are within rows, the keys
+   of these rows must be equal too. The keys of a row are the columns that the Header marks with key="1". If no column
+   is marked, the keys are the first of these columns, or pairs of columns, that the table has: path; key and name; key;
+   __PATH; __RELPATH; DeviceID; counter and instance; name. Keys are compared ignoring case. If a table has none of
+   these columns, the whole row is its key; such a row can be added or removed, but never changed. If several rows of a
+   document have equal keys, they are ordered by their keys with case, and then by position. Rows at the same place in
+   this order are paired. */
 #ifndef OPENPLA_REPORT_COMPARE_H
 #define OPENPLA_REPORT_COMPARE_H
 
@@ -17,10 +18,11 @@
 enum report_change_kind { REPORT_CAME, REPORT_WENT, REPORT_CHANGED };
 
 struct report_cell {
-    const char *column, *text, *type; /* type: the attribute, or "" */
+    const char *column, *text, *type; /* `type` is the text of the attribute, or "" */
     bool key;
 };
-/* A column whose texts differ, or whose texts are equal but have different types. "": no text or no type. */
+/* A column that differs between two rows: its texts are different, or only the types of the texts are different. ""
+   means no text or no type. */
 struct report_change {
     const char *column, *before, *after, *type_before, *type_after;
 };
@@ -41,7 +43,8 @@ struct report_compare {
     /* Patterns of the tables to compare; NULL or empty: all. */
     const struct texts *tables;
     bool volatile_too; /* compare columns that the Header marks volatile="1" */
-    /* The handlers; each may be NULL. A failure stops the comparison. `side`: 0 the first file, 1 the second. */
+    /* The handlers; each may be NULL. A failure stops the comparison. `side` is 0 for the first file and 1 for the
+       second file. */
     HRESULT (*fact)(void *about, unsigned side, const struct report_data *fact);
     HRESULT (*difference)(void *about, const struct report_difference *difference);
     void *about;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define REPORT_MAX_COLUMNS 1024 /* columns of a table, and Data of a row */
+#define REPORT_MAX_COLUMNS 1024 /* maximum columns of a table, and maximum Data elements of a row */
 #define REPORT_MAX_TABLES  8    /* maximum nesting depth */
 
 struct report_attribute {
@@ -32,7 +32,7 @@ struct report_table {
     const char *section, *name;
     const struct report_attribute *attributes;
     size_t attribute_count;
-    const struct report_data *columns; /* columns of the table's Header; their texts are empty */
+    const struct report_data *columns; /* columns of the table's Header; the texts of these items are empty */
     size_t column_count;
     unsigned depth; /* 0: in a section */
 };
@@ -46,8 +46,8 @@ struct report_row {
 };
 
 /* Called in the order of the document; each may be NULL. The arguments are valid during the call; a table's arguments
-   are valid until its end call. A failure ends the reading. On success, each begin call has had its end call, even in a
-   corrupt file. */
+   are valid until its end call. A failure ends the reading. If report_read succeeds, each begin call is followed by its
+   end call, even if the file is corrupt. */
 struct report_handlers {
     HRESULT (*begin)(void *about, const struct report_attribute *attributes, size_t count);
     HRESULT (*fact)(void *about, const struct report_data *fact);
@@ -63,8 +63,8 @@ struct report_handlers {
     HRESULT (*string)(void *about, const char *id, const char *text);
 };
 
-/* Returns all complete rows, even if the file is truncated or corrupt after them. A warning with the line number
-   reports a truncated or corrupt place, an unexpected element, or a collection that stopped early. Fails with
+/* Returns all complete rows, even if the file is truncated or corrupt after them. Adds a warning with the line number
+   if the file is truncated or corrupt, if it has an unexpected element, or if the collection stopped early. Fails with
    OPENPLA_E_MALFORMED_XML if the file is not a report document, has an unknown form, or exceeds a limit; the message
    has the file, the line and the reason. */
 HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules that evaluate a report: MS-PLA 2.2.3.4, 2.2.4 to 2.2.8, DECISIONS 101. Rules are read once and applied to any
-   number of reports. An error in them disables only the step, rule or group with the error. */
+   number of reports. An error in the rules disables only the step, rule or group that contains the error. */
 #ifndef OPENPLA_RULES_H
 #define OPENPLA_RULES_H
 
@@ -15,11 +15,11 @@ enum {
     RULES_FILES_MAX = 256,
     RULES_DEEPEST = 32, /* nested imports */
     RULES_GROUPS_MAX = 4096,
-    RULES_TEXT_MAX = 65536, /* bytes of an expanded text or of a variable */
+    RULES_TEXT_MAX = 65536, /* maximum bytes of an expanded text, and of a variable */
     RULES_VARIABLES_MAX = 1000,
     RULES_SECONDS = 120,        /* default time limit of a run */
-    RULES_NODES_MAX = 10000,    /* nodes of a step; further nodes are ignored */
-    RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
+    RULES_NODES_MAX = 10000,    /* maximum nodes of a step; further nodes are ignored */
+    RULES_INSERTED_MAX = 100000 /* maximum number of elements that rules add to a report */
 };
 /* Bits of Logging's level. */
 enum { RULES_LOG_ERRORS = 1, RULES_LOG_RULES = 2, RULES_LOG_STEPS = 4, RULES_LOG_ACTIONS = 8 };
@@ -28,11 +28,11 @@ struct rules;
 /* NULL when out of memory. */
 struct rules *rules_create(void);
 void rules_free(struct rules *r); /* NULL is allowed */
-/* Adds rules and the files that they import, at the place of the import. `text` is UTF-8, or UTF-16 with a byte order
-   mark; `path` names it in errors. Imports are searched in its folder, if it has one, and in Windows' folder. A file
-   that was added before is skipped. An error in an element becomes one of rules_errors. Fails with
-   OPENPLA_E_MALFORMED_XML if the text is not rules, with the error of schema_file_load for a fatal Include, or with
-   E_OUTOFMEMORY, after which the rules can only be freed. */
+/* Adds rules. The rules of an imported file are inserted where the Import is. `text` is UTF-8, or UTF-16 with a byte
+   order mark; `path` names it in errors. Imported files are searched in the folder of `path`, if it has one, and in
+   Windows' folder. A file that was added before is skipped. An error in an element becomes one of rules_errors. Fails
+   with OPENPLA_E_MALFORMED_XML if the text is not rules, with the error of schema_file_load for a fatal Include, or
+   with E_OUTOFMEMORY. After a failure with E_OUTOFMEMORY, the rules can only be freed. */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* Loads a file, or a built-in file, and adds it. `name` has the form of a name in an Import element. */
 HRESULT rules_add_file(struct rules *r, const char *name);
@@ -42,10 +42,10 @@ const struct texts *rules_notes(const struct rules *r);
 /* Returns the log file name of the first Logging, or the default. */
 const char *rules_log_name(const struct rules *r);
 
-/* A rule that can raise a warning. Strings are borrowed, "" for none. */
+/* A rule that can raise a warning. Strings are borrowed; a missing string is "". */
 struct rules_listed {
-    const char *pack, *group, *rule, *tag; /* pack: name of the file */
-    const char *limits;                    /* "\Object\Counter: over 5 %, serious over 10 %, for 5 min" */
+    const char *pack, *group, *rule, *tag; /* `pack` is the name of the file */
+    const char *limits;                    /* such as "\Object\Counter: over 5 %, serious over 10 %, for 5 min" */
     const char *severity;                  /* "warning, error": the severity of each limit, in the order of `limits` */
     const char *source;                    /* publisher of the rules */
     bool enabled;
@@ -54,17 +54,18 @@ typedef HRESULT rules_list_each(void *context, const struct rules_listed *one);
 /* Calls `each` for the rules in the order in which they run; a failure of `each` ends the list. */
 HRESULT rules_list(const struct rules *r, const char *language, rules_list_each *each, void *context);
 
-/* Adds patterns (report_schema_want_slices) of the counters whose slices and trends the rules need. These are the
-   counters of their Thresholds, and the counters in the attribute `slices` of Rules. */
+/* Adds patterns (report_schema_want_slices) for the counters whose slices and trends the rules need: the counters of
+   Threshold elements, and the counters in the attribute `slices` of Rules elements. */
 HRESULT rules_slice_patterns(const struct rules *r, struct text_buffer *patterns);
 
-/* Derived from the symptom's img: Red, error and critical are errors; Green and information are information; all other
-   values are warnings. */
+/* The severity is derived from the symptom's attribute img. Red, error and critical mean an error; Green and
+   information mean information; any other value means a warning. */
 enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERROR };
-/* Strings are owned, "" for none. */
+/* Strings are owned; a missing string is "". */
 struct rules_warning {
     enum rules_severity severity;
-    char *symptom, *when, *first, *last; /* when: for display; first and last: times in the report, if rules set them */
+    char *symptom, *when, *first, *last; /* `when` is a time for display; `first` and `last` are times in the report,
+                                            if rules set them */
     char *cause, *details, *resolution;  /* several elements with one name are joined by line ends */
     char *group, *rule;
 };
@@ -80,9 +81,10 @@ struct rules_outcome {
     struct rules_notice *notices;
     size_t notice_count, notice_capacity;
     enum rules_severity worst;  /* the highest severity of the warnings */
-    struct texts errors, notes; /* of this run; errors of the rules themselves are in rules_errors */
+    struct texts errors, notes; /* errors and notes of this run; errors in the rules themselves are in rules_errors */
     uint64_t known;  /* number of parts of tables that steps selected; 0: no rule fits the report's contents */
-    bool unfinished; /* a limit for all rules together stopped them; see `errors` */
+    bool unfinished; /* the run was stopped because all rules together exceeded a limit; `errors` contains the
+                        reason */
     char *log;       /* the lines of rules.log; NULL: none */
 };
 void rules_outcome_free(struct rules_outcome *o);
@@ -99,9 +101,10 @@ struct rules_job {
     const char *output;          /* path of the report with the changes of the rules; NULL: not written */
     const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
     const char *language;        /* language of strings; NULL: any */
-    uint32_t log_level;          /* overrides the rules' level; 0: use theirs */
+    uint32_t log_level;          /* overrides the log level in the rules; 0: use the level in the rules */
     uint32_t expression_limit;   /* XPath operations per expression; 0: 20,000,000 */
-    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Warnings raised within it are kept */
+    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Warnings that were raised before the
+                                    limit are kept */
     bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };
