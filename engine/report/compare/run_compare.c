@@ -17,8 +17,8 @@ enum { MOST_SLICES = 200 };
 #define DAY            86400.0
 
 /* Parts of counter names. A higher value of such a counter is worse if `more_is_worse` is set; otherwise a lower value
-   is worse. The built-in rules evaluate these counters in the same direction; for any other counter, a higher value is
-   neither good nor bad. */
+   is worse. For these counters, the built-in rules agree about which values are worse. For any other counter, a higher
+   value is neither good nor bad. */
 static const struct {
     const char *part; /* in lower case */
     bool more_is_worse;
@@ -89,7 +89,8 @@ static int direction_of(const char *counter)
 static void choose_time(struct run_comparison *c, const struct run_compare_options *options)
 {
     struct run_side *a = &c->sides[0], *b = &c->sides[1];
-    /* In a comparison by the clock, B is moved by whole days, so that it begins less than half a day from A. */
+    /* In a comparison by the clock, all times of B are moved by a number of whole days. After that, the start of B is
+       less than half a day from the start of A. */
     const double move = options->by_clock ? round((b->begin - a->begin) / DAY) * DAY : b->begin - a->begin;
     const double begin = options->by_clock ? fmax(a->begin, b->begin - move) : a->begin;
     const double end = fmin(a->end, b->end - move);
@@ -108,8 +109,8 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Computes the statistics from the values in the compared time. If that is the whole run, uses the statistics of the
-   report. */
+/* Computes the statistics from the values in the compared time. If the compared time is the whole run, uses the
+   statistics that the report contains. */
 static bool make_figures(const struct run_side *side, const struct run_series *s, double *means,
                          struct run_figures *out)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MOST_CHARTS = 10, MOST_WARNED = 200, MOST_ROWS = 2000, SHOWN_ROWS = 50 };
-#define SOURCE "changes" /* source of table and charts; the page uses it to connect them */
+#define SOURCE "changes" /* source of the table and the charts, by which the page connects them */
 
 /* Returns a title such as "Processor: % Processor Time, _Total". */
 static char *title_of(const struct run_change *x)

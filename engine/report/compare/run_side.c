@@ -14,7 +14,7 @@ enum { MOST_SERIES = 20000, MOST_ROWS = 200000 };
 
 /* A row of a table of counters. */
 struct side_row {
-    char *object, *name; /* `name`: as in charts, "counter (instance)" */
+    char *object, *name; /* `name` has the form that charts use: "counter (instance)" */
     size_t counter;      /* length in bytes of the counter's part of `name` */
     struct run_figures figures;
 };
@@ -61,7 +61,8 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     return to->object && to->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Reads a time such as 2026-01-02T03:04:05.000+01:00 as its local time, in seconds. */
+/* Reads a time such as 2026-01-02T03:04:05.000+01:00. The result is in seconds and in the time zone of the text, so the
+   UTC offset is ignored. */
 static bool read_local(const char *text, double *out)
 {
     int64_t filetime;

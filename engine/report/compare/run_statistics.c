@@ -30,7 +30,8 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Returns the number of sorted values that are less than `value`. `or_equal`: also counts equal values. */
+/* Returns the number of sorted values that are less than `value`. If `or_equal` is set, also counts the values that are
+   equal. */
 static size_t count_less(const double *sorted, size_t count, double value, bool or_equal)
 {
     size_t low = 0, high = count;
@@ -56,7 +57,7 @@ double run_rank_test(const double *a, size_t count_a, const double *b, size_t co
     memcpy(room, a, count_a * sizeof *room);
     memcpy(room + count_a, b, count_b * sizeof *room);
     qsort(room, count, sizeof *room, by_value);
-    for (size_t i = 0; i < count_b; i++) { /* the sum of mean ranks of B */
+    for (size_t i = 0; i < count_b; i++) { /* add up the mean ranks of the values of B */
         const size_t less = count_less(room, count, b[i], false), up_to = count_less(room, count, b[i], true);
         u += ((double)less + (double)up_to + 1) / 2;
     }

@@ -37,7 +37,7 @@ static HRESULT cancelled(HRESULT hr)
                                                      : hr;
 }
 
-/* `part`: divisor of all limits; 1, or more if a page has become too large. */
+/* `part` is the divisor of all limits. It is 1 at first, and greater if the page was too large. */
 static HRESULT transform_share(struct making *m, size_t part, struct texts *notes)
 {
     const struct page_make *make = m->make;
@@ -47,7 +47,8 @@ static HRESULT transform_share(struct making *m, size_t part, struct texts *note
     HRESULT hr = page_document_make(make->report, &bounds, &document, notes);
     const char *sheet = make->picture ? page_sheet_svg : page_sheet_html;
     m->size = document.length;
-    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* else the page would be too large as well */
+    if (SUCCEEDED(hr) && document.length <= PAGE_MOST_INPUT) /* if the document is too large, the page would be too
+                                                                large as well */
         hr = page_transform(
             &(struct page_part){make->picture ? "the style sheet for pictures" : "the style sheet for pages", sheet,
                                 strlen(sheet)},
@@ -226,7 +227,7 @@ struct transforming {
     xmlChar *result;
     int size;
     bool is_own; /* a sheet of the user */
-    /* Not a local variable, because any allocation by libxml2 may leave the function by a jump. */
+    /* This is not a local variable, because any allocation by libxml2 may leave the function by a jump (longjmp). */
     struct text_buffer expression;
 };
 

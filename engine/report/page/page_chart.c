@@ -113,7 +113,7 @@ void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit)
 
 /* ---- the scale ---- */
 
-/* In displayed units: the counter's values times the factor of `unit`. */
+/* The scale is in displayed units, which are the counter's values times the factor of `unit`. */
 struct scale {
     struct page_scale unit;
     double low, high, step;
@@ -152,7 +152,7 @@ static double round_step(double least)
     return power * (of_ten <= 1 ? 1 : of_ten <= 2 ? 2 : of_ten <= 5 ? 5 : 10);
 }
 
-/* Returns the unit of all series; no unit if they differ. */
+/* Returns the common unit of all series. If their units differ, returns the unit PAGE_UNIT_NONE. */
 static struct page_unit common_unit(const struct chart_layout *c)
 {
     static const struct page_unit none = {PAGE_UNIT_NONE, 1, false};
@@ -165,7 +165,7 @@ static struct page_unit common_unit(const struct chart_layout *c)
     return unit;
 }
 
-/* The axis starts at zero unless this flattens the line. */
+/* The axis starts at zero, unless the line would then be too flat. */
 static struct scale make_scale(const struct page_unit *unit, double least, double greatest)
 {
     const struct page_scale shown = page_unit_scale(unit, fmax(fabs(least), fabs(greatest)));
@@ -398,8 +398,8 @@ static void add_line(struct text_buffer *out, const struct chart_line *l, const 
     text_buffer_add(out, "/>");
 }
 
-/* Returns the length of the counter name if all series are instances of one counter: "% Processor Time" in "% Processor
-   Time (0)". Otherwise 0. */
+/* If all series are instances of one counter, returns the length of the counter's name in their names, such as "%
+   Processor Time" in "% Processor Time (0)". Otherwise returns 0. */
 static size_t common_counter(const struct chart_layout *c)
 {
     size_t length = 0;

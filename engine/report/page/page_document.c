@@ -5,30 +5,33 @@
    split strings within reasonable time. Therefore this file chooses what to show, formats numbers, and resolves strings
    and links; the sheet only does the layout. The report is read twice as a stream, because it may exceed the memory:
 
-   1. Survey (page_survey_make): the rows and columns of each table, the strings, the warnings with their links, the
-      tagged rows, and the names of the charts' series.
-   2. Between the readings: page_findings_settle numbers the warnings from the most severe on and chooses the charts;
+   1. Survey: page_survey_make collects the rows and columns of each table, the strings, the warnings with their links,
+      the tagged rows, and the names of the charts' series.
+   2. Choice: page_findings_settle numbers the warnings, the most severe first, and chooses the charts.
       page_survey_share divides the cells of the page among the tables, so that small tables are complete.
-   3. Writing (write_all): passes through the report again, element by element in the same order, and writes the part to
-      show. Counters (table_at, chart_at, warning_at) find the survey's entry for each element, so both readings must
-      count the same elements.
+   3. Writing: write_all reads the report again, element by element in the same order, and writes the part to show. The
+      indexes table_at, chart_at and warning_at find the survey's entry for each element, so both readings must count
+      the same elements.
+
+   The drawing shows the elements of both documents; "+" marks attributes and elements that are added:
 
        report:   Section > Table > Header, Item > Data, Table          Chart > Series
        page:     Section > Table > Header, Item > Data > Tag, Table    Chart > Line, Time, Limit (page_chart.c)
                  + title, number, raw, id, severity                    + warning numbers
                  + Omitted (shown, rows) where rows are missing        Omitted (tables, charts) and Damage at the end
 
-   Limits, all counted down in `writing`:
-   - cells: three quarters of page_bounds.cells for tables in sections, as shares; a quarter (cells_left) for tables
-     within rows, at most SUB_ROWS rows each;
-   - rows of warnings and rows that a warning refers to are shown beyond a table's share, up to MOST_ALWAYS;
-   - columns of a table, tags, header facts and lengths of strings: MOST_COLUMNS, MOST_TAGS, MOST_FACTS, PAGE_LONGEST_*;
-   - charts: those that page_findings_settle has chosen;
-   - values for the script: page_bounds.waves bytes of all series, in the order of the document.
-   If the result still exceeds PAGE_MOST_BYTES, page.c starts over with a quarter of cells and values.
+   The document has these limits, which `writing` counts down:
+   - Three quarters of page_bounds.cells are divided among the tables in sections. The other quarter (cells_left) is for
+     tables within rows; each of these has at most SUB_ROWS rows.
+   - Up to MOST_ALWAYS rows are shown in addition to the shares of tables: warnings, and rows to which a warning refers.
+   - MOST_COLUMNS limits the columns of a table, MOST_TAGS the tags, MOST_FACTS the facts of the header, and
+     PAGE_LONGEST_* the lengths of strings.
+   - Only the charts that page_findings_settle has chosen are shown.
+   - The values of all series for the script take at most page_bounds.waves bytes, in the order of the document.
+   If the page still exceeds PAGE_MOST_BYTES, page.c starts again with a quarter of the cells and of the values.
 
-   The report may change between the readings, or be corrupt: the second reading then ends early or finds tables that
-   the survey does not have, which are skipped. */
+   The report may be corrupt, or may change between the two readings. In this case the second reading ends early, or
+   finds tables that are not in the survey; such tables are skipped. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page.h"
@@ -39,7 +42,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_ALWAYS  500 /* maximum rows of warnings, and rows that a warning refers to */
+/* maximum number of rows, beyond the shares of tables, that are warnings or that warnings refer to */
+#define MOST_ALWAYS  500
 #define MOST_FACTS   64
 #define SUB_ROWS     25 /* maximum rows of a table within a row */
 #define MOST_COLUMNS 40
@@ -47,7 +51,8 @@
 
 struct shown_column {
     char *name, *format;
-    bool left, hidden, counted; /* counted: column of a CounterTable, so whole numbers get digit groups */
+    bool left, hidden, counted; /* `counted` means that the column is in a CounterTable, so whole numbers get digit
+                                   groups */
     bool bars;
     double longest; /* the value of the first row, which has the longest bar */
 };
@@ -55,7 +60,8 @@ struct shown_column {
 struct open_table {
     struct shown_column columns[MOST_COLUMNS];
     size_t column_count;
-    uint64_t most, rows, shown; /* maximum number of rows to show; rows read; rows written */
+    uint64_t most, rows, shown; /* `most`: maximum number of rows to show; `rows`: rows read so far; `shown`: rows
+                                   written so far */
     bool warnings;
 };
 
@@ -63,7 +69,7 @@ struct writing {
     const struct page_bounds *bounds;
     struct page_survey survey;
     uint64_t share;
-    size_t cells_left, always_left, tags_left, facts; /* cells_left: for tables within rows */
+    size_t cells_left, always_left, tags_left, facts; /* `cells_left` is only for tables within rows */
     struct text_buffer *out;
     bool facts_open;
     struct open_table open[REPORT_MAX_TABLES];
@@ -71,10 +77,12 @@ struct writing {
     unsigned sections, tables, cells, charts;
     size_t warning_at, chart_at;           /* indexes of the next entries in the findings */
     unsigned passed_tables, passed_charts; /* numbers of tables and charts omitted from the page */
-    unsigned skipped; /* depth + 1 of the table that is skipped, or whose row is skipped; 0: none */
+    unsigned skipped; /* 0: no table is skipped; otherwise 1 plus the depth of the table that is skipped, or whose
+                         current row is skipped */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;
-    bool chart_shown, chart_watched; /* the open chart is shown; it is a watched chart */
+    bool chart_shown, chart_watched; /* `chart_shown`: the open chart is shown; `chart_watched`: the open chart is a
+                                        watched chart */
     struct page_waves waves;
 };
 
@@ -287,13 +295,15 @@ static const char *const severity_words[] = {[REPORT_OTHER] = "information",
                                              [REPORT_WARNING] = "warning",
                                              [REPORT_ERROR] = "error"};
 
-/* Returns the length in percent. `value` may exceed `longest`, because rules can change the order of the rows. */
+/* Returns the length of the bar for `value`, in percent of the longest bar. `value` may exceed `longest`, because rules
+   can change the order of the rows. */
 static double bar_length(double value, double longest)
 {
     return !(value > 0) ? 0 : value < longest ? 100 * value / longest : 100;
 }
 
-/* `row_tags` (NULL: none) are the tags of the row and its hidden cells. The row's first cell receives them. */
+/* `row_tags` are the tags of the row and of its hidden cells, for the first cell of the row; NULL for the other
+   cells. */
 static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tags)
 {
     static const char *const kept[] = {"img", "units", "link", "summary", "local"};

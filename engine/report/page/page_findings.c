@@ -168,7 +168,8 @@ static bool has_series(const struct found_chart *c, const struct found_row *row)
     return false;
 }
 
-/* Returns the worst warning with that link; NULL: none. Other warnings of the same rule have the same limit. */
+/* Returns the worst of the warnings that have the link `link`, or NULL. Other warnings of the same rule have the same
+   limit. */
 static const struct found_warning *worst_with(const struct page_findings *f, const char *link, size_t length)
 {
     const struct found_warning *worst = NULL;
@@ -234,8 +235,9 @@ static bool is_warned_of(const struct page_findings *f, const struct found_chart
     return false;
 }
 
-/* Returns whether this chart has a series that a warning refers to and that no shown chart has. If this chart contains
-   only other series of the counter, any shown chart of the counter serves as well. */
+/* Returns whether a warning needs this chart. A warning refers to a series. If this chart contains the series, the
+   warning needs it unless a shown chart contains the series. If this chart contains only other series of the counter,
+   the warning needs it unless a shown chart contains any series of the counter. */
 static bool adds_series(const struct page_findings *f, const struct found_chart *c)
 {
     for (size_t i = 0; i < f->row_count; i++) {
@@ -362,7 +364,8 @@ static HRESULT on_string(void *about, const char *id, const char *text)
         return S_OK;
     const size_t length = strlen(text);
     struct surveyed_string *string = &s->strings[s->string_count];
-    /* A few bytes more than a cell can contain, so that page_text sees that the string is too long and truncates it. */
+    /* Keep a few bytes more than a cell can contain, so that page_text notices that the string is too long and
+       truncates it. */
     *string = (struct surveyed_string){
         text_copy(id), text_copy_n(text, length > PAGE_LONGEST_CELL + 4 ? PAGE_LONGEST_CELL + 4 : length),
         s->string_count};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The code that creates pages: strings and numbers, the first reading of the report, the transformation. */
+/* The parts of the code that creates pages: formatting of strings and numbers, the first reading of the report, and the
+   transformation. */
 #ifndef OPENPLA_PAGE_PARTS_H
 #define OPENPLA_PAGE_PARTS_H
 
@@ -30,8 +31,8 @@ void page_number_add(struct text_buffer *out, const char *text, const char *mask
 
 /* ---- the subjects of a report's warnings ----
 
-   For each warning: its number (1 is the worst), the counters in the rows that it refers to, and the charts and
-   limits of these counters. The first reading collects them, and the second uses them. */
+   The first reading collects the following for each warning, and the second reading uses it: the warning's number (1 is
+   the worst), the counters in the rows to which the warning refers, and the charts and limits of these counters. */
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* maximum rows that warnings refer to */
 #define FINDINGS_MOST_CHARTS   200
@@ -45,12 +46,12 @@ struct found_warning {
     bool has_limit;
     double limit; /* in the counter's unit */
 };
-/* A row of a table of counters that has a tag. */
+/* A row that has a tag and is in a table of counters. */
 struct found_row {
     char *tags;            /* tags of the row and its cells (report_document.h) */
     char *source, *series; /* `source`: the object; `series`: its name in charts, "counter (instance)" */
     size_t counter;        /* length in bytes of the counter's part of `series` */
-    const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* warnings that refer to it, the worst first */
+    const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* warnings that refer to the row, the worst first */
     size_t worst_count;
 };
 struct found_chart {
@@ -73,8 +74,8 @@ HRESULT page_findings_row(struct page_findings *f, const struct report_table *ta
 HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
 HRESULT page_findings_series(struct page_findings *f, const struct report_data *series);
 /* Call it after the first reading. Numbers the warnings and chooses at most `most` charts. Charts of counters that a
-   warning refers to come first; a watched chart is shown only if no other chart has the series. *omitted: charts that
-   are missing only because of the limit. */
+   warning refers to come first; a watched chart is shown only if no other chart has the series. *omitted becomes the
+   number of charts that are missing only because of the limit `most`. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
 /* Returns the severity of a row of the table of warnings, from its `img`. A row without `img` is an ordinary warning,
    as it is for rules. */
@@ -135,9 +136,10 @@ struct page_part {
     size_t size;
 };
 /* Applies the sheet to the document. *out, from memory_alloc, is the result with a NUL. Fails with E_OUTOFMEMORY, or
-   with OPENPLA_E_MALFORMED_XML and a message that has the name of the part and one of these reasons: not well-formed, a
-   document type declaration, not XSLT; an import, an include, document(), xsl:document, an extension; too deep a
-   recursion, too many steps, too much memory or output. */
+   with OPENPLA_E_MALFORMED_XML if a part (the sheet or the document) is rejected; the message contains the name of the
+   part and the reason. A part is rejected if it is not well-formed, or has a document type declaration. The sheet is
+   also rejected if it is not XSLT; if it contains an import, an include, document(), xsl:document or an extension; or
+   if it needs too deep a recursion, too many steps, too much memory or too much output. */
 struct page_make;
 HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, const struct page_make *make,
                        char **out, size_t *size);

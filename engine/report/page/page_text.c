@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings and numbers of a report in the form that a page shows. Names of processes and files can be chosen by any
-   user. Numbers are formatted from their digits as text: a double has 15 digits, but byte counts and hashes have more.
-   */
+   user. Numbers are formatted as text, digit by digit, because byte counts and hashes have more than the 15 digits of a
+   double. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
 #include "engine/report/page/page_parts.h"
@@ -105,8 +105,8 @@ static void read_half(const char *at, size_t size, struct form *f)
     f->shift = memchr(f->before, '%', f->before_length) || memchr(f->behind, '%', f->behind_length) ? 2 : 0;
 }
 
-/* A number without its sign: its digits, and the number of digits before the point. One position in front is reserved
-   for a carry. */
+/* A number without its sign: its digits, and the number of digits before the point. One position before the first digit
+   is reserved for a carry. */
 struct digits {
     char at[2 * MOST_DIGITS];
     size_t count, whole;

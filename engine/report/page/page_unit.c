@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Parts of Windows' counter names, in lower case. The first part that a name contains determines its unit. */
+/* Parts of the names of Windows' counters, in lower case. The unit of a counter is in the first row whose part its name
+   contains. */
 static const struct {
     const char *part;
     struct page_unit unit;

@@ -65,7 +65,8 @@ static void add_points(struct text_buffer *out, const struct chart_value *values
     }
 }
 
-/* Sets *known to whether an earlier chart contains the series. Remembers the series of charts without "watch". */
+/* Sets *known to true if an earlier chart without "watch" contains the series. If this chart has no "watch", remembers
+   the series. */
 static HRESULT is_known(struct page_waves *w, const char *object, const char *name, bool watched, bool *known)
 {
     char *key = text_format("%s\n%s", object, name);

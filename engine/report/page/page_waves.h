@@ -5,8 +5,8 @@
       "charts":[{"id":"c1","o":object,"n":[names of the drawn lines],
                  "l":[{"n":warning,"v":limit,"s":[names of the lines that the warning is about]}]}],"omitted":0}
 
-   `start` as in the report, first and step in seconds, points as in the report with six digits. Each series of an
-   object exists once, whether the page shows its chart initially or only on request. */
+   `start` is the text in the report. `first` and `step` are in seconds. `points` are the points in the report, with six
+   digits. Each series of an object exists once, whether the page shows its chart initially or only on request. */
 #ifndef OPENPLA_PAGE_WAVES_H
 #define OPENPLA_PAGE_WAVES_H
 
@@ -15,7 +15,7 @@
 
 /* Zero-initialise, and set `most`. */
 struct page_waves {
-    size_t most; /* maximum bytes of all series; `omitted` counts the series beyond it */
+    size_t most; /* maximum bytes of all series; `omitted` counts the series that would exceed it */
     struct text_buffer waves, charts;
     struct texts charted;       /* names of objects and series that a chart without "watch" contains */
     struct chart_value *values; /* values of the current series */
@@ -24,7 +24,7 @@ struct page_waves {
 /* `watched`: the series is from a chart with "watch", and may repeat a series of another chart. */
 HRESULT page_waves_series(struct page_waves *w, const struct chart_layout *chart, const char *object,
                           const struct chart_source *series, bool watched);
-/* Adds a chart of the page. `at`: its index in the findings. */
+/* Adds a chart of the page. `at` is the index of the chart in the findings. */
 void page_waves_chart(struct page_waves *w, unsigned id, const char *object, const struct chart_layout *chart,
                       const struct page_findings *findings, size_t at);
 /* Adds the Waves element. */

@@ -10,14 +10,15 @@
 #include <string.h>
 
 enum {
-    /* More than OpenPLA's reports have (REPORT_MOST_BYTES), because rules add to them; UTF-16 needs twice as much. */
+    /* Greater than the maximum size of OpenPLA's reports (REPORT_MOST_BYTES), because rules add elements to a report,
+       and a report in UTF-16 takes twice as many bytes. */
     REPORT_BYTES_MAX = 96 << 20,
     MEMORY_LEAST = 64 << 20, /* for a document tree and the parser's data */
-    MEMORY_OF_BYTE = 16,     /* the maximum memory per byte of XML, reached by empty cells: <Data name="a"/> */
+    MEMORY_OF_BYTE = 16,     /* maximum memory per byte of XML; empty cells such as <Data name="a"/> need this much */
     DEEPEST = 200,           /* maximum depth of elements that rules create; libxml2 reads 256 levels */
 };
-/* A word of the mark. It means that the first line of `tag` is the report's own, for example from another program's
-   rules. */
+/* A word in the attribute RULES_MARK. It means that the first line of `tag` was in the report before; for example,
+   rules of another program have added it. */
 #define OWN_TAG "+tag"
 _Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules must be able to check every report");
 
@@ -171,7 +172,7 @@ HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const cha
 /* ---- marks ---- */
 
 /* A text node has no attributes, so text that rules insert next to elements is enclosed in two processing instructions.
-   Readers of reports ignore these (DECISIONS 120). */
+   Readers of reports ignore processing instructions (DECISIONS 120). */
 #define TEXT_MARK  "openpla-rules"
 #define TEXT_BEGIN "text"
 #define TEXT_END   "end"
@@ -200,7 +201,7 @@ static bool is_text_mark(const xmlNode *node, const char *what)
            !strcmp((const char *)node->content, what);
 }
 
-/* Removes the text after the mark, and the mark that ends it. */
+/* Removes the text that follows `mark`, and the mark at the end of the text. */
 static HRESULT drop_text(struct report_target *t, xmlNodePtr mark)
 {
     HRESULT hr = S_OK;
@@ -328,7 +329,8 @@ HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *
         hr = xml_document_check_root(&out->document, "Report");
     if (SUCCEEDED(hr))
         hr = drop_earlier(out);
-    if (SUCCEEDED(hr)) /* otherwise libxml2 walks along all siblings to find which of two nodes comes first */
+    if (SUCCEEDED(hr)) /* without this order, libxml2 walks along all siblings to find which of two nodes comes
+                          first */
         xmlXPathOrderDocElems(out->document.root->doc);
     if (SUCCEEDED(hr)) {
         out->folder = path_folder(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The actions of rules: MS-PLA 2.2.4, 2.2.7, 2.2.8, and Notify. */
+/* Runs the actions of rules that MS-PLA 2.2.4, 2.2.7 and 2.2.8 define, and Notify. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/rules/rules_parts.h"
@@ -53,7 +53,8 @@ static HRESULT do_delete(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
         xmlNodePtr node = nodes.nodes[i];
         if (node == run->target->document.root || node->type == XML_DOCUMENT_NODE)
             hr = rules_wrong(e, "select", rules_attribute(e, "select"), "selects the report itself");
-        else if (report_target_has(run->target, node)) /* not inside a node that was just deleted */
+        else if (report_target_has(run->target, node)) /* skip a node if it was inside a node that this loop has
+                                                          deleted */
             hr = report_target_take(run->target, node), taken++;
     }
     xpath_result_free(&nodes);
@@ -98,7 +99,7 @@ void rules_outcome_free(struct rules_outcome *o)
     *o = (struct rules_outcome){0};
 }
 
-/* Returns the text of all elements of the Item with that name. */
+/* Returns the text of all elements `name` in the Item. */
 static HRESULT text_of(xmlNodePtr item, const char *name, char **out)
 {
     struct text_buffer b = {0};
@@ -175,8 +176,8 @@ static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, 
                    : S_OK;
 }
 
-/* Finds the node that the attribute `table` selects. If it selects none, uses advice/warning, so that a wrong path does
-   not lose the warning. */
+/* Finds the node that the attribute `table` selects. If `table` selects no node, uses the table advice/warning, so that
+   a wrong path does not suppress the warning. */
 static HRESULT find_table(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, xmlNodePtr *out)
 {
     struct xpath_result nodes = {0};
@@ -263,7 +264,7 @@ static HRESULT do_action(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
         return rules_do_warning(run, e, context);
     if (!strcmp(name, "Notify"))
         return do_notify(run, e);
-    return S_OK; /* unknown: the grammar has reported it */
+    return S_OK; /* unknown action; the grammar has already reported it */
 }
 
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context)

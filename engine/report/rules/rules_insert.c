@@ -65,7 +65,7 @@ static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, 
     if (b.failed)
         return E_OUTOFMEMORY;
     const size_t before = strspn(b.text, " \t\r\n");
-    if (before == b.length) { /* between two elements; otherwise at the start or end */
+    if (before == b.length) { /* only whitespace: keep it between two elements, drop it at the start and at the end */
         *out = first || !*next ? text_copy("") : text_copy(b.text);
         text_buffer_free(&b);
         return *out ? S_OK : E_OUTOFMEMORY;
@@ -86,7 +86,8 @@ static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, 
     return hr;
 }
 
-/* Visits the contents of an element in order: `element` receives each element, `text` each text between elements. */
+/* Visits the contents of an element in order: calls `element` for each element, and `text` for each text between
+   elements. */
 struct content {
     HRESULT (*element)(struct rules_run *run, void *about, xmlNodePtr from, bool expand);
     HRESULT (*text)(struct rules_run *run, void *about, const char *text);
@@ -124,7 +125,7 @@ static HRESULT copy_text(struct rules_run *run, void *about, const char *text)
     return report_target_add_text(run->target, about, text);
 }
 
-/* Returns the text of an element without child elements; otherwise no text. */
+/* Returns the text of an element. If the element has child elements, returns "". */
 static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, char **out)
 {
     struct text_buffer b = {0};
@@ -135,7 +136,8 @@ static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, cha
     return hr;
 }
 
-/* Recursive; the depth of documents limits the recursion. Namespaces, comments and instructions are not copied. */
+/* This function is recursive; the maximum depth of documents limits the recursion. Namespaces, comments and
+   instructions are not copied. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out)
 {
     const bool holds_elements = rules_child(from, NULL);

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the first element of that name below `e`. Recursive; documents have a limited depth. */
+/* Returns the first element of that name below `e`. This function is recursive; the maximum depth of documents limits
+   the recursion. */
 static xmlNodePtr find_below(xmlNodePtr e, const char *name)
 {
     for (xmlNodePtr child = rules_child(e, NULL); child; child = rules_next(child, NULL)) {
@@ -34,8 +35,8 @@ static const char *text_or_nothing(const char *text)
     return text ? text : "";
 }
 
-/* Returns the severities of a rule in words. An img that is a variable may be a warning or an error, unless the rule's
-   limits are known and none is serious. */
+/* Returns the severities of a rule in words. If `img` contains a variable, the severity is a warning or an error; it is
+   only a warning if the rule has the attribute `limits`, and this attribute does not contain "serious". */
 static const char *severity_words(xmlNodePtr rule, xmlNodePtr symptom)
 {
     const char *img = symptom ? rules_attribute(symptom, "img") : NULL, *limits = rules_attribute(rule, "limits");
@@ -59,8 +60,8 @@ static const char *threshold_severity(const struct threshold *t)
     return words[t->severity][t->has_critical];
 }
 
-/* Adds a threshold in words: "\A\B minus \A\C, divided by \A\D: over 5 %". A fraction of memory is shown in percent,
-   regardless of the message's unit. */
+/* Adds a threshold in words, such as "\A\B minus \A\C, divided by \A\D: over 5 %". A fraction of memory is shown in
+   percent, regardless of the message's unit. */
 static void add_threshold(struct text_buffer *b, const struct threshold *t)
 {
     struct threshold shown = *t;
@@ -81,7 +82,7 @@ static void add_threshold(struct text_buffer *b, const struct threshold *t)
         text_buffer_format(b, ", unless the log has %s", t->unless);
 }
 
-/* Lists a finding. `element`: one of the rule's Thresholds; NULL: the rule has steps. */
+/* Lists a finding. `element` is one of the rule's Threshold elements, or NULL if the rule has steps instead. */
 static HRESULT list_finding(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, xmlNodePtr element,
                             rules_list_each *each, void *context)
 {
@@ -116,7 +117,8 @@ static HRESULT list_finding(struct rules_run *run, xmlNodePtr group, xmlNodePtr 
     text_buffer_free(&limits);
     memory_free(names[0]);
     memory_free(names[1]);
-    return hr == RULES_INVALID ? S_OK : hr; /* the error is in rules_errors, or a name has no string */
+    return hr == RULES_INVALID ? S_OK : hr; /* rules_errors contains the error, or the name of the group or rule has
+                                               no string */
 }
 
 static HRESULT list_rule(struct rules_run *run, xmlNodePtr group, xmlNodePtr rule, rules_list_each *each, void *context)
@@ -169,7 +171,7 @@ static HRESULT add_patterns(struct text_buffer *b, const char *paths)
         struct threshold_path path;
         hr = threshold_path_read(rest, &path, &rest);
         if (SUCCEEDED(hr))
-            rules_add_pattern(b, path.counter, "/\\|"); /* wildcards mean the same in both notations */
+            rules_add_pattern(b, path.counter, "/\\|"); /* in both notations, wildcards have the same meaning */
         threshold_path_free(&path);
     }
     return hr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads rules: files, imports and groups. Each is checked against the grammar before any rule runs, so that mistakes in
-   rarely used branches are reported, too. */
+/* Loads rules: files, imports and groups. All of them are checked against the grammar before any rule runs. Therefore
+   mistakes in branches that are rarely used are also reported. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/rules.h"
@@ -124,7 +124,7 @@ HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value
 
 /* ---- elements ---- */
 
-/* Without a document type there are no entities, so an attribute has one text. */
+/* A document without a document type has no entities; therefore an attribute has a single text node. */
 const char *rules_attribute(xmlNodePtr e, const char *name)
 {
     for (const xmlAttr *a = e->properties; a; a = a->next)
@@ -163,7 +163,7 @@ struct checking {
     struct rules *r;
     const struct xml_document *document;
     struct rules_place place;
-    xmlNodePtr bears; /* the step, rule or group that is disabled by an error */
+    xmlNodePtr bears; /* the step, rule or group that an error disables */
 };
 
 static HRESULT checking_add_note(void *context, xmlNodePtr node, const char *what)
@@ -203,7 +203,7 @@ static HRESULT rules_check(struct rules *r, const struct xml_document *document,
 static HRESULT check_expressions(struct checking *c, xmlNodePtr e, enum rules_type type)
 {
     HRESULT hr = S_OK;
-    /* The expression of a Node applies to another document, but is checked like the others. */
+    /* The XPath of a Node is applied to another document, but it is checked like any other XPath. */
     for (const xmlAttr *a = e->properties; a && SUCCEEDED(hr); a = a->next) {
         const struct xml_value *row = a->ns ? NULL : xml_grammar_value(&rules_grammar, type, (const char *)a->name);
         const char *text = row && row->sort == RULES_VALUE_XPATH ? rules_attribute(e, row->name) : NULL;
@@ -349,7 +349,7 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     const char *level = rules_attribute(e, "level"), *name = rules_attribute(e, "file");
     uint64_t number = 0;
     if (r->has_logging)
-        return S_OK; /* the importing file's value applies */
+        return S_OK; /* the value in the importing file takes precedence */
     r->has_logging = true;
     if (level && text_to_u64(level, &number))
         r->log_level = (uint32_t)number;
@@ -357,7 +357,8 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
     return name && !r->log_name ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Imports a file. If it is missing, only its groups are missing, unless the import is fatal. */
+/* Imports a file. If the file cannot be loaded, the other groups are still loaded, unless the attribute `fatal` is
+   set. */
 static HRESULT rules_import_file(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
 {
     const bool older = !strcmp((const char *)e->name, "Include");
@@ -412,7 +413,7 @@ static HRESULT read_part(struct rules *r, size_t file, xmlNodePtr e, unsigned de
             return read_logging(r, e);
         return parts[i].type == RULES_StringTable ? S_OK : rules_import_file(r, file, e, depth);
     }
-    return S_OK; /* unknown: the grammar has reported it */
+    return S_OK; /* unknown element; the grammar has already reported it */
 }
 
 static HRESULT read_document(struct rules *r, size_t at, unsigned depth)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the code that reads and runs rules: XPath, the rules that were read, a run, and the report that it
-   changes. */
+/* The parts of the code that reads and runs rules: XPath, the rules that were read, the run of rules, and the report
+   that a run changes. */
 #ifndef OPENPLA_RULES_PARTS_H
 #define OPENPLA_RULES_PARTS_H
 
@@ -11,7 +11,8 @@
 
 #include <libxml/xpath.h>
 
-/* Returns the index of the keyword among those of `sort`, ignoring case; -1: none of them, or `text` is NULL. */
+/* Returns the index of the keyword among the keywords of `sort`, ignoring case; -1 if `text` is NULL or not such a
+   keyword. */
 int rules_word(enum rules_sort sort, const char *text);
 
 /* The packs of engine/report/rules/packs, which the build converts to a table; it ends with NULL. */
@@ -19,11 +20,11 @@ extern const struct shipped_schema shipped_rules[];
 
 /* ---- functions of XPath ----
 
-   Replacements for the functions of XPath 1.0 (4.2, 4.4) that take texts. They count their cost. libxml2's functions
-   count one operation for each call, even if it collects the text of a whole report. libxml2's contains(),
-   substring-before() and substring-after() compare one text with the other text at every position. One-line
-   expressions therefore took hours. */
-enum { COMPARED_BYTES = 50 }; /* bytes that count as one operation */
+   Replacements for the functions of XPath 1.0 (4.2, 4.4) that take texts. The replacements count the work that they do.
+   In contrast, libxml2's functions count one operation for each call, even if the call collects the text of a whole
+   report. Moreover, libxml2's contains(), substring-before() and substring-after() compare their second argument with
+   the first one at every position. Therefore expressions of one line took hours. */
+enum { COMPARED_BYTES = 50 }; /* comparing this many bytes counts as one operation */
 
 /* ---- XPath ----
 
@@ -34,18 +35,18 @@ enum {
     EXPRESSION_VARIABLES_MAX = 64,
     EXPRESSION_DEEPEST = 64,          /* maximum depth of nested brackets */
     EXPRESSION_OPERATIONS = 20000000, /* limit of one evaluation: a second or less */
-    /* Limit of an evaluation that compares nodes in pairs (xpath_pairs.h): a minute, if each operation compares with a
-       list of 40,960 nodes. Each operation of such an evaluation counts as PAIRED_WEIGHT operations of the run, because
-       it can take as long as that many ordinary operations. */
+    /* Limit of operations of an evaluation that compares nodes in pairs (xpath_pairs.h). It corresponds to a minute if
+       each operation compares a node with 40,960 nodes. In the sum of the run, each operation of such an evaluation
+       counts as PAIRED_WEIGHT operations, because it can take as long. */
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
-    OPERATION_BYTES = 200, /* bytes of created texts and lists that count as one operation */
+    OPERATION_BYTES = 200, /* creating texts and lists of this many bytes counts as one operation */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
 struct rule_value {
     enum rule_value_kind kind;
-    double number; /* for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
+    double number; /* the number for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
     char *text;    /* the value as XPath converts it to a string, for all kinds; from memory_alloc */
 };
 /* Returns the value of a variable; NULL: the variable has no value. */
@@ -55,8 +56,8 @@ struct xpath_scope {
     xmlNodePtr node; /* the context node; the expression can refer to all of the node's document */
     rule_variable_find *find;
     void *context;
-    uint32_t limit;              /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
-    uint64_t operations;         /* total of all evaluations so far; each counts at least 200 */
+    uint32_t limit;              /* maximum operations of one evaluation; 0: EXPRESSION_OPERATIONS */
+    uint64_t operations;         /* total of all evaluations so far; each evaluation adds at least 200 */
     bool (*stop)(void *context); /* called often while libxml2 evaluates; may be NULL */
     void *stop_context;
 };
@@ -65,7 +66,8 @@ struct xpath_result {
     size_t count;
     bool is_nodes;
     bool truth;              /* boolean() of the result */
-    struct rule_value value; /* the result as a variable's value; for nodes, the text of the first node */
+    struct rule_value value; /* the result as the value of a variable; if the result is nodes, this is the text of
+                                the first node */
 };
 /* Evaluates an expression. Fails with E_INVALIDARG for an unknown variable, invalid XPath, too many operations or too
    much memory; the message has the reason and the position in the text. Fails with HRESULT_FROM_WIN32(ERROR_CANCELLED)
@@ -84,7 +86,8 @@ HRESULT rules_expression_check(const char *expression);
 
 struct rules_file {
     char *path;
-    bool is_file; /* it is a file; otherwise it was passed to rules_add or is built in, and has no folder for imports */
+    bool is_file; /* true: the rules are from a file; false: they were passed to rules_add or are built in, and have
+                     no folder for imports */
     struct xml_document document;
 };
 struct rules_group {
@@ -108,7 +111,7 @@ struct rules_place {
     const char *file, *group, *rule;
     unsigned step; /* counted from 1 */
 };
-/* Adds the position as "FILE: group 'g': rule 'r': step 1: ". */
+/* Adds the position in the form "FILE: group 'g': rule 'r': step 1: ". */
 void rules_place_add(const struct rules_place *place, struct text_buffer *to);
 /* Adds a text that consists of the position and `text`. Does nothing if `to` already has 200 texts. */
 HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
@@ -125,7 +128,7 @@ const char *rules_attribute(xmlNodePtr e, const char *name);
    `special` are taken literally. */
 void rules_add_pattern(struct text_buffer *b, const char *counter, const char *special);
 bool rules_flag(xmlNodePtr e, const char *name, bool usual);
-/* Returns the first child element with that name; NULL: any name. */
+/* Returns the first child element called `name`; if `name` is NULL, the first child element. */
 xmlNodePtr rules_child(xmlNodePtr e, const char *name);
 xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 
@@ -154,8 +157,8 @@ struct rules_run {
    whitespace. *out is from memory_alloc. Fails with RULES_INVALID if a string is unknown or the result is too long. */
 HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
 HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
-/* Evaluates the attribute's expression at `context`; NULL: for the whole report. The error names element and
-   attribute. */
+/* Evaluates the attribute's expression with the context node `context`; if `context` is NULL, with the report. The
+   error names element and attribute. */
 HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
                      struct xpath_result *out);
 /* Like rules_select, for an expression built from the attribute's expression. */
@@ -172,7 +175,8 @@ HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr contex
 /* Copies an element with its contents, including text between elements. The copy is not yet inserted into the report.
    `expand`: its texts and attributes come from rules, and are expanded. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
-/* Inserts the Item of a warning into its table, and adds it to the outcome. `e` is the position for errors. */
+/* Inserts `item`, the Item of a warning, into `table`, and adds the warning to the outcome. `e` is the position for
+   errors. */
 HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item);
 /* Runs a Threshold (rules_threshold.c). S_FALSE: an error was noted. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr threshold);
@@ -214,7 +218,8 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
 /* Sets an attribute of an element of the report itself, and marks it there. */
 HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
-/* Adds a tag to the element (report_document.h). S_FALSE: it has several lines, or does not fit; nothing is changed. */
+/* Adds a tag to the element (report_document.h). Returns S_FALSE and changes nothing if the tag has several lines, or
+   if there is no space for it. */
 HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
 HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
 /* Finds the table of warnings, or creates it. */

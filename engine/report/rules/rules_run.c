@@ -104,8 +104,8 @@ static bool is_better(const struct rule_value *a, const struct rule_value *b, bo
     return greatest ? order > 0 : order < 0;
 }
 
-/* Keeps only the node with the least or the greatest key; of several equal keys, the first node. Ignores nodes with an
-   empty key, or with a key that should be a number but is not. */
+/* Keeps only the node with the least or the greatest key. If several nodes have this key, keeps the first of them.
+   Ignores nodes with an empty key, or with a key that should be a number but is not. */
 static HRESULT choose_extreme(struct rules_run *run, xmlNodePtr step, bool greatest, struct xpath_result *nodes)
 {
     const char *attribute = rules_attribute(step, "sortNode") ? "sortNode" : "sortValue";
@@ -273,7 +273,8 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
                 hr = rules_do_threshold(run, t);
         }
     }
-    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* a limit for all rules: reported here, where the position is known */
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* all rules together exceeded a limit; report it here, where the
+                                               position is known */
         const struct error_kept why = error_keep(hr);
         hr = rules_note_error(run, error_set(RULES_INVALID, "%s; no further rules are run", why.text));
         hr = FAILED(hr) ? hr : PLA_E_RULES_MANAGER_FAILED;
@@ -284,8 +285,8 @@ static HRESULT do_rule(struct rules_run *run, xmlNodePtr rule)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Runs a group. S_FALSE: its name has no string, so neither this group nor the following ones are run (MS-PLA
-   2.2.3.4). */
+/* Runs a group. Returns S_FALSE if the ID in the group's name has no string. In this case neither this group nor the
+   following groups are run (MS-PLA 2.2.3.4). */
 static HRESULT do_group(struct rules_run *run, const struct rules_group *group)
 {
     char *name = NULL;
@@ -339,7 +340,7 @@ static void run_free(struct rules_run *run)
     text_buffer_free(&run->log);
 }
 
-/* Converts every failure to the code for rules. */
+/* Converts failures to PLA_E_RULES_MANAGER_FAILED, except for lack of memory and cancellation. */
 static HRESULT could_not(HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY || hr == PLA_E_RULES_MANAGER_FAILED || hr == HRESULT_FROM_WIN32(ERROR_CANCELLED))

@@ -8,7 +8,7 @@
 
 /* ---- strings ---- */
 
-/* Returns xml:lang of a StringTable; "": any. */
+/* Returns the attribute xml:lang of a StringTable; "" means any language. */
 static const char *language_of(xmlNodePtr table)
 {
     for (const xmlAttr *a = table->properties; a; a = a->next)
@@ -35,7 +35,8 @@ static xmlNodePtr find_in_file(const struct rules_file *file, const char *id, si
     return found;
 }
 
-/* Searches the file itself first, then the others in order; NULL if no file has the string. */
+/* Searches for a string in the current file, and then in all files in their order. Returns NULL if no file has the
+   string. */
 static xmlNodePtr find_string(const struct rules_run *run, const char *id, size_t length)
 {
     const char *language = run->job->language ? run->job->language : "";

@@ -5,7 +5,8 @@
 
 #include "engine/report/rules/rules_parts.h"
 
-#define THRESHOLD_SECONDS 300 /* seconds beyond the limit, if a rule does not specify them */
+/* default for the attribute `for`: seconds for which the counter must be beyond the limit */
+#define THRESHOLD_SECONDS 300
 
 /* The attributes of a Threshold; strings belong to the element. */
 struct threshold {
@@ -37,8 +38,10 @@ void threshold_path_free(struct threshold_path *p);
 struct threshold_finding {
     xmlNodePtr row;
     const char *object, *instance, *machine; /* "" for none */
-    double limit, critical;                  /* multiplied by the number of processors or the amount of memory */
-    double value;                            /* the mean of the slices beyond the limit; a trend or increase */
+    double limit, critical;                  /* the limits of the rule, multiplied by the number of processors or the
+                                                amount of memory if the rule says so */
+    double value;                            /* mean of the slices beyond the limit, or the trend, the increase, or
+                                                the value for the whole report */
     double worst;                            /* the extreme sample in the slices beyond the limit */
     const char *first, *last; /* start of the first and end of the last slice beyond the limit; "": unknown */
     const char *worst_at;
@@ -51,11 +54,12 @@ struct threshold_findings {
     uint64_t known;   /* rows that were compared */
     uint64_t visited; /* number of rows and slices that were read */
 };
-/* Compares all rows of the threshold's counter; the worst comes first. Fails with E_OUTOFMEMORY. */
+/* Compares all rows of the threshold's counter with the limits. In *out, the worst row is first. Fails with
+   E_OUTOFMEMORY. */
 HRESULT threshold_measure(const struct threshold *t, const struct rules_run *run, struct threshold_findings *out);
 void threshold_findings_free(struct threshold_findings *f);
 
-/* Adds the limits in words: "over 80 %, serious over 90 %, for 5 min". */
+/* Adds the limits in words, such as "over 80 %, serious over 90 %, for 5 min". */
 void threshold_limits_add(struct text_buffer *b, const struct threshold *t, double limit, double critical);
 /* Adds a number for messages: with no more digits than readers need, without an exponent. */
 void threshold_number_add(struct text_buffer *b, double value);

@@ -8,13 +8,13 @@
    may contain anything, so they must never be parsed as a part of an expression.
 
    From rule to result (rules_evaluate):
-   1. expression_prepare checks the text (4096 bytes, 64 levels of brackets, since libxml2 recurses) and turns {name}
-      into an XPath variable: $v0, $v1, ... with its value as number, Boolean or string. Within quotes, {name} becomes
-      $t0, the value's text, joined with the literal by concat(). Therefore no value is ever inserted into the
-      expression text. A '\' between steps becomes '/' (MS-PLA 2.2.5).
-   2. run_evaluation creates a memory for this evaluation (xml_memory) and evaluates in it. If a limit of the memory is
-      exceeded, the evaluation is left by a jump and the memory is freed as a whole.
-   3. result_take copies nodes and value out of that memory.
+   1. expression_prepare checks the text. It allows 4096 bytes and 64 levels of brackets, because libxml2 recurses. It
+      replaces {name} with an XPath variable ($v0, $v1, ...), whose value is a number, a Boolean or a string. Within
+      quotes, it replaces {name} with the variable $t0, the value as text, and joins it with the literal by concat().
+      Therefore no value is ever inserted into the expression text. A '\' between steps becomes '/' (MS-PLA 2.2.5).
+   2. run_evaluation creates a memory (xml_memory) in which libxml2 evaluates the expression. If a limit of this memory
+      is exceeded, the evaluation ends with a jump (longjmp), and the memory is freed as a whole.
+   3. result_take copies the nodes and the value from this memory.
 
    Limits of an evaluation:
 
@@ -28,14 +28,15 @@
        comparing two node sets (n * m)          PAIRED_OPERATIONS, XPATH_PAIRS_NODES in a list  xpath_compares_pairs,
                                                                                                 xml_memory_limit_block
 
-   libxml2 counts an operation for a call of contains(), even if it compares a whole report, and one for the string
-   value of a node, even if it has a million descendants. Therefore the string functions of XPath 1.0 are replaced
-   (look_up) by versions that count first. When libxml2 compares two node sets, or a set with a string, it takes time
-   that its count does not show. xpath_compares_pairs finds such expressions before they are evaluated; they get a
-   smaller limit, and weigh PAIRED_WEIGHT times as much in the sum of a run.
+   libxml2 counts one operation for a call of contains(), even if the call compares a whole report. It also counts one
+   operation for the string value of a node, even if the node has a million descendants. Therefore look_up replaces the
+   string functions of XPath 1.0 with functions that first count their work. When libxml2 compares two node sets, or a
+   node set with a string, its count does not show how long this takes. xpath_compares_pairs finds such expressions
+   before they are evaluated. They get a smaller limit, and in the sum of a run each of their operations counts as
+   PAIRED_WEIGHT operations.
 
-   All evaluations of a run share a limit of operations (xpath_scope.operations, RUN_OPERATIONS). Each costs at least
-   LEAST_COST, so that a step over many nodes with trivial expressions is limited too. */
+   All evaluations of a run share a limit of operations (xpath_scope.operations, RUN_OPERATIONS). Each evaluation costs
+   at least LEAST_COST operations. This also limits a step that evaluates a trivial expression for many nodes. */
 #include "engine/base/memory.h"
 #include "engine/base/xpath_lists.h"
 #include "engine/base/xpath_pairs.h"
@@ -86,7 +87,7 @@ static bool count_texts(xmlXPathParserContextPtr parser, int count, bool all)
         xmlXPathObjectPtr value = parser->valueTab[parser->valueNr - i];
         xmlNodeSetPtr nodes = value && value->type == XPATH_NODESET ? value->nodesetval : NULL;
         if (nodes && nodes->nodeNr > 1 && !all)
-            xmlXPathNodeSetSort(nodes); /* as libxml2 does to find the first node */
+            xmlXPathNodeSetSort(nodes); /* libxml2's own functions also sort the nodes to find the first one */
         for (int k = 0; nodes && k < (all ? nodes->nodeNr : nodes->nodeNr > 0); k++)
             if (!count_text(parser, nodes->nodeTab[k]))
                 return false;
@@ -117,7 +118,7 @@ COUNTED(round_of, xmlXPathRoundFunction, false)
 
 struct search {
     xmlChar *in, *what;
-    const char *at; /* where `in` contains `what`; NULL: not found */
+    const char *at; /* position of `what` in `in`; NULL: not found */
 };
 
 /* Counts the comparisons. False: the limit is exceeded. */
@@ -281,7 +282,8 @@ static HRESULT add_variable(struct prepared *p, const char *name, size_t length,
     return hr;
 }
 
-/* Adds a quoted literal that may contain variables, by joining their texts with the rest. */
+/* Adds a quoted literal. If it contains variables, adds an expression that joins their texts with the rest of the
+   literal. */
 static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
 {
     const char quote[] = {*at, 0}, *const end = at + length - 1; /* the closing quote */
@@ -373,14 +375,14 @@ struct evaluation {
     bool (*stop)(void *context);
     void *stop_context;
     bool paired;
-    struct xpath_pair pair; /* place in the expression that compares pairs; set if `paired` */
+    struct xpath_pair pair; /* the place in the expression where pairs are compared; valid if `paired` is set */
     /* The result. */
     xmlXPathObjectPtr object;
     xmlChar *text;
     double number;
     bool truth;
-    xmlXPathContextPtr context; /* in the evaluation's memory, even after it was aborted */
-    uint64_t visited;           /* nodes that were read for `text`, even if it could not be created */
+    xmlXPathContextPtr context; /* is in the evaluation's memory; remains valid after the evaluation was aborted */
+    uint64_t visited;           /* number of nodes that were read to create `text`, even if creating it failed */
     int error, position;
 };
 
@@ -420,7 +422,7 @@ static xmlXPathObjectPtr as_object(const struct rule_value *value)
                                       : xmlXPathNewString(BAD_CAST value->text);
 }
 
-/* Attributes and documents have a different member at the position of `content`. */
+/* Only some types of nodes have `content`: attributes and documents have another member at this position. */
 static bool has_text(const xmlNode *n, bool selected)
 {
     const bool text = n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE;
@@ -439,7 +441,7 @@ static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
         return xmlXPathCastNodeToString(set->nodeTab[0]);
     size_t size = 0;
     xmlChar *text = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* first the length, then the text */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass determines the length, the second pass copies the text */
         size_t at = 0;
         for (const xmlNode *n = top; n && at < most; n = next_below(n, top), ++*visited) {
             if (!has_text(n, n == top))
@@ -474,7 +476,7 @@ static void expression_evaluate(void *about)
         char name[16];
         snprintf(name, sizeof name, "v%u", (unsigned)i);
         xmlXPathRegisterVariable(context, BAD_CAST name, as_object(e->values[i]));
-        *name = 't'; /* the value as text, for a variable within quotes */
+        *name = 't'; /* the variable $t... is the value as text; it is used within quotes */
         xmlXPathRegisterVariable(context, BAD_CAST name, xmlXPathNewString(BAD_CAST e->values[i]->text));
     }
     xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, BAD_CAST e->expression);
@@ -488,7 +490,7 @@ static void expression_evaluate(void *about)
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
 }
 
-/* Returns the error for an expression that compares pairs and exceeds its limit. */
+/* Returns the error for an expression that compares nodes in pairs and has exceeded the limit `most`. */
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(

@@ -48,7 +48,7 @@ static double row_number(xmlNodePtr row, const char *name)
 struct counted_row {
     xmlNodePtr row;
     const char *object, *instance, *machine;
-    size_t owner; /* sql_owner(object): number of bytes that name the SQL Server instance */
+    size_t owner; /* result of sql_owner(object): length of the part of `object` that names the SQL Server instance */
     bool by_instance;
 };
 struct counted_rows {
@@ -64,7 +64,7 @@ static bool starts_nocase(const char *text, const char *start)
     return true;
 }
 
-/* Returns the number of bytes before the ':' in the name of an SQL Server object; 0: another object. */
+/* If the object belongs to SQL Server, returns the number of bytes before the ':' in its name; otherwise returns 0. */
 static size_t sql_owner(const char *object)
 {
     const char *colon = strchr(object, ':');
@@ -79,8 +79,8 @@ static bool object_matches(const char *pattern, const char *object)
     return text_matches(pattern, object);
 }
 
-/* Returns whether the instance is not part of the load: a sum, or the process Idle, which stands for unused processor
-   time. */
+/* Returns whether the instance is not part of the load. Such an instance is a sum, or the process Idle, which stands
+   for unused processor time. */
 static bool is_no_part(const char *instance)
 {
     static const char *const names[] = {"_Total", "__Total__", "_Global_", "Idle"};
@@ -230,7 +230,7 @@ struct read_slices {
     struct read_slice *items;
     size_t count, capacity;
     double seconds; /* length of each slice */
-    double covered; /* total length in seconds of the slices that were read with a value */
+    double covered; /* total length in seconds of the slices that have a value */
 };
 
 static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *visited)
@@ -263,9 +263,9 @@ static HRESULT slices_read(xmlNodePtr row, struct read_slices *out, uint64_t *vi
     return hr;
 }
 
-/* Subtracts the means of the counter `minus`, and divides by those of the counter `per`, if the Threshold has them. The
-   slices must have the same start. A slice becomes empty if the value of `per` (without `per`: the slice's own mean) is
-   not above `least`. */
+/* If the Threshold has a counter `minus`, subtracts the means of its slices; if the Threshold has a counter `per`,
+   divides by the means of its slices. Slices belong together if they have the same start. If a slice of `per` is not
+   above `least`, the result is empty. Without `per`, the slice's own mean must be above `least`. */
 static void slices_join(const struct threshold *t, struct read_slices *a, const struct read_slices *per,
                         const struct read_slices *minus)
 {
@@ -302,8 +302,8 @@ static double slice_value(const struct threshold *t, const struct read_slice *s)
     return t->of == MEASURE_MAX ? s->greatest : t->of == MEASURE_MIN ? s->least : s->mean;
 }
 
-/* Adds up the time of the slices beyond the limit, in seconds; *critical: the time of the slices beyond the higher
-   limit. */
+/* Adds up the time of the slices beyond the limit, in seconds; *critical becomes the time of the slices beyond the
+   limit `critical`. */
 static double add_slices(const struct threshold *t, const struct read_slices *all, struct threshold_finding *f,
                          double *critical)
 {
@@ -398,7 +398,8 @@ static double increase_of(const struct read_slices *all, xmlNodePtr row, struct 
     return sum;
 }
 
-/* Returns the value of the whole report. It is used if the report has no slices or is too short for the duration. */
+/* Returns the value for the whole report. This value is used if the row has no slices, or if the slices with a value
+   cover less than twice the duration. */
 static double whole_value(const struct threshold *t, xmlNodePtr row, xmlNodePtr per, xmlNodePtr minus)
 {
     double value = row_number(row, t->of == MEASURE_MAX ? "max" : t->of == MEASURE_MIN ? "min" : "mean");
@@ -415,7 +416,7 @@ struct partners {
     xmlNodePtr per, minus;
 };
 
-/* Returns whether the row is beyond the limit; the finding receives its values. */
+/* Returns whether the row is beyond the limit, and stores the values of the row in the finding. */
 static bool compare_slices(const struct threshold *t, const struct read_slices *all, const struct partners *p,
                            struct threshold_finding *f)
 {
@@ -550,7 +551,7 @@ static HRESULT measure_row(const struct threshold *t, const struct counted_row *
     return SUCCEEDED(hr) && is_found ? findings_add(out, &f) : hr;
 }
 
-/* Sets *out to whether the report contains the counter of `unless`, which another rule covers. */
+/* Sets *out to true if the report contains the counter `unless`. In this case another rule replaces this Threshold. */
 static HRESULT is_elsewhere(const struct threshold *t, xmlNodePtr report, bool *out, uint64_t *visited)
 {
     struct counted_rows rows = {0};
