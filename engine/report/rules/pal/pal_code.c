@@ -4,8 +4,9 @@
    The code is interpreted once. Values are constants, collections, or XPath for values that only a report contains
    (pal_value.h). Questions are constants, so the result of a condition on a question is known; a condition on a
    counter becomes part of the threshold's condition. A loop is interpreted once, with an arbitrary instance of its
-   collection, because rules, like PAL's loop, are applied to each instance and each time slice. StaticThreshold
-   creates an alert, and so does CreateAlert under the conditions of the enclosing branches:
+   collection, because rules, like PAL's loop, are applied to each instance and each time slice. Both StaticThreshold
+   and CreateAlert create an alert. The condition of CreateAlert consists of the conditions of the enclosing branches;
+   in this example, the second line shows the conditions that are known at each place:
 
        ForEach ($d in $Disk) { If ($d.QuantizedAvg[$t] -gt 0.02) { $hit = $true } ... If ($hit) { CreateAlert ... } }
                                path: mean > 0.02                hit: mean > 0.02      alert: mean > 0.02
@@ -143,7 +144,8 @@ static void static_threshold(struct pal_machine *m)
     m->out->count++;
 }
 
-/* Adds the alert of a CreateAlert in a loop; the enclosing conditions are its threshold. */
+/* Adds the alert of a CreateAlert in a loop. The conditions of the enclosing branches become the threshold of the
+   alert. */
 static void create_alert(struct pal_machine *m)
 {
     skip_statement(m);
@@ -176,7 +178,7 @@ static void create_alert(struct pal_machine *m)
 
 /* ---- statements ---- */
 
-/* Runs the block at the current position with this condition added to the path. */
+/* Runs the block at the current position. While it runs, `condition` is a part of m->path. */
 static void run_branch(struct pal_machine *m, const struct pal_value *condition)
 {
     const struct pal_value before = m->path;
@@ -185,7 +187,8 @@ static void run_branch(struct pal_machine *m, const struct pal_value *condition)
     m->path = before;
 }
 
-/* Executes a branch with a separate set of variables and joins them with the variables of the other branches. */
+/* Executes a branch with a copy of the variables. Afterwards each variable has its value from the branch if `condition`
+   is true, and its previous value otherwise. */
 static void run_conditional(struct pal_machine *m, const struct pal_value *condition)
 {
     struct pal_locals *const all = m->locals;
@@ -210,7 +213,7 @@ static void run_conditional(struct pal_machine *m, const struct pal_value *condi
 /* Interprets If, ElseIf and Else. A branch with a constant condition is run or skipped. */
 static void run_if(struct pal_machine *m)
 {
-    struct pal_value left = pal_truth(true); /* the condition that no earlier branch was taken */
+    struct pal_value left = pal_truth(true); /* true if no earlier branch was taken */
     for (bool more = true, otherwise = false; more;) {
         struct pal_value condition = pal_truth(true);
         m->at++; /* skip the word if, elseif or else */
@@ -286,7 +289,7 @@ static void run_foreach(struct pal_machine *m)
     pal_skip_brackets(m);
 }
 
-/* Interprets For, While and Do: the body once, with an unknown index. */
+/* Interprets For, While and Do. The body is interpreted once; the value of the index is unknown. */
 static void run_loop(struct pal_machine *m)
 {
     m->at++;

@@ -73,7 +73,8 @@ static struct pal_value question_value(struct pal_machine *m, const struct pal_q
     const struct pal_value text = {.kind = PAL_TEXT, .text = pal_keep(m->pool, text_copy(q->value))};
     if (!q->is_memory)
         return text;
-    const struct pal_value usual = pal_value_number(&text); /* in GB; used if the report has no amount of memory */
+    const struct pal_value usual = pal_value_number(&text); /* amount in GB that is used if the report does not
+                                                               contain the amount of memory */
     static const char memory[] = "/Report/Header/Data[@name='memory']";
     return (struct pal_value){.kind = PAL_EXPRESSION,
                               .text = pal_format(m->pool, "(sum(%s) div 1024 + %s * not(%s))", memory,
@@ -209,7 +210,7 @@ static void read_arguments(struct pal_machine *m, struct pal_value first[2])
     pal_take(m, ")");
 }
 
-/* Keeps the value if it is an arithmetic expression of several counters. It may then be the formula of the computed
+/* If the value is an arithmetic expression of several counters, keeps it as a candidate for the formula of the computed
    counter. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v)
 {
@@ -263,7 +264,7 @@ static struct pal_value read_type(struct pal_machine *m)
     const struct pal_token *type = m->at + 1;
     pal_skip_brackets(m);
     if (!is_sign(m->at, "::") || m->at[1].kind != PAL_WORD)
-        return pal_unknown(type->text); /* the caller continues with the value */
+        return pal_unknown(type->text); /* a cast; the caller reads the value that follows it */
     const char *name = m->at[1].text;
     m->at += 2;
     if (!pal_take(m, "("))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a threshold file of PAL and the files that it inherits from: analyses with their counters and thresholds, and
-   questions. The nearest file takes precedence: an analysis with the ID or name of one that was already read is
-   skipped. */
+/* Reads a threshold file of PAL and the files from which it inherits. The files contain questions, and analyses with
+   counters and thresholds. The inheriting file takes precedence: if an analysis has the same ID or name as an analysis
+   that was already read, it is skipped. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
@@ -116,7 +116,7 @@ static const char *object_test(struct pal_set *set, struct pal_source *s, const 
 /* Returns conditions that exclude the instances in EXCLUDE, ignoring case. */
 static const char *exclusions(struct pal_set *set, xmlNodePtr e)
 {
-    enum { LONGEST = 4000 }; /* bytes; a longer test makes the rows' XPath too long, which is rejected */
+    enum { LONGEST = 4000 }; /* in bytes; with a longer test, the XPath of the rows is too long and is rejected */
     const char *test = "";
     for (xmlNodePtr x = element_of(e->children, "EXCLUDE"); x && strlen(test) < LONGEST;
          x = element_of(x->next, "EXCLUDE")) {
@@ -151,7 +151,7 @@ static void find_rows(struct pal_set *set, xmlNodePtr e, struct pal_source *s)
         is_regular(set, e, "ISCOUNTERINSTANCEREGULAREXPRESSION"))
         s->why = "a regular expression for counters or instances is not supported";
     const char *object = part_of(set, path + 1, instance ? instance : counter);
-    if (regular && *expression) { /* EXPRESSIONPATH also is a path: cut off its counter and its instance */
+    if (regular && *expression) { /* EXPRESSIONPATH is also a path, so its counter and its instance are removed */
         const char *end = strrchr(expression, '\\'), *begin = expression + (*expression == '\\');
         const char *bracket = end && instance ? instance_begin(begin, end) : NULL;
         object = part_of(set, begin, bracket ? bracket : end ? end : begin);
@@ -302,7 +302,7 @@ static bool contains_nocase(const char *text, const char *what)
     return false;
 }
 
-/* Returns whether the question asks for the GB of memory, which reports contain. */
+/* Returns whether the question asks for the amount of memory in GB. Reports contain this amount. */
 static bool asks_memory(const char *variable, const char *text)
 {
     return contains_nocase(variable, "physicalmemory") || contains_nocase(variable, "ramgb") ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Computed counters: finds the arithmetic expression in their code, or recognises them by their names. PAL computes
-   them sample by sample. Rules compute them from the means of each slice, which gives the same result except for
-   changes within a slice. */
+/* Finds the formulas of computed counters: the arithmetic expression in the counter's code, or a known formula for the
+   counter's name. PAL computes the counters for each sample. Rules compute them from the means of each slice; the
+   result is the same if the values do not change within a slice. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_machine.h"
 
@@ -43,7 +43,7 @@ static void formula_take(struct pal_machine *m, const struct pal_value *v, struc
     out->guard = guard;
 }
 
-/* Returns the expression that contains all other expressions. */
+/* Returns the candidate whose text contains the texts of all other candidates; NULL if no candidate does. */
 static const struct pal_value *largest(const struct pal_machine *m)
 {
     for (size_t i = 0; i < m->candidate_count; i++) {
@@ -65,8 +65,8 @@ static const struct pal_source *counter_named(const struct pal_analysis *a, cons
     return NULL;
 }
 
-/* Recognises a computed counter by its name and its operands. If `wrong` is set, recognises only counters whose code is
-   known to be wrong; otherwise only the other counters. */
+/* Recognises a computed counter by its name and its operands. If `wrong` is set, recognises only the counters whose
+   code in PAL is known to be wrong; if it is not set, recognises only counters with correct code. */
 static bool formula_known(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s, bool wrong,
                           struct pal_formula *out)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Rejects an answer to a question that no file asks: its name is mistyped. */
+/* Rejects an answer if no file asks the question, because the name in the answer is probably mistyped. */
 static HRESULT check_answer(const char *answer, const struct pal_imported *out)
 {
     const char *is = strchr(answer, '=');

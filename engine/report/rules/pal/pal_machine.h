@@ -39,7 +39,7 @@ static inline bool is_word(const struct pal_token *t, const char *word)
 {
     return t->kind == PAL_WORD && !strcmp(t->text, word);
 }
-/* Moves past the sign if it is the current token. */
+/* If the current token is `sign`, moves to the next token and returns true. */
 bool pal_take(struct pal_machine *m, const char *sign);
 void pal_skip_lines(struct pal_machine *m);
 /* Moves from an opening bracket to the position after its closing bracket. */
@@ -54,7 +54,8 @@ uint64_t pal_bit(const struct pal_machine *m, const struct pal_source *s);
 struct pal_value pal_read(struct pal_machine *m);
 /* Keeps the value if it may belong to a computed counter: an arithmetic expression of several counters. */
 void pal_consider(struct pal_machine *m, const struct pal_value *v);
-/* Interprets the code. *empty: there is no code. *old: the code is VBScript. The caller frees the candidates. */
+/* Interprets the code. *empty becomes true if there is no code, and *old if the code is VBScript. The caller frees the
+   candidates. */
 HRESULT pal_machine_run(struct pal_machine *m, const char *code, bool *empty, bool *old);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the import of PAL's threshold files: read the files, interpret their PowerShell, write rules. */
+/* The parts of the code that imports PAL's threshold files: reading the files, interpreting their PowerShell, and
+   writing rules. */
 #ifndef OPENPLA_PAL_PARTS_H
 #define OPENPLA_PAL_PARTS_H
 
@@ -9,7 +10,7 @@
 #include <stdint.h>
 
 /* Strings live as long as the import. A failed allocation is remembered, and the string is "". A file that needs more
-   than 256 MB of strings also counts as out of memory, because its code could build any number of strings. */
+   than 256 MB of strings also fails with E_OUTOFMEMORY, because its code could build any number of strings. */
 struct pal_pool {
     struct texts texts;
     size_t bytes;
@@ -30,11 +31,11 @@ const char *pal_literal(struct pal_pool *p, const char *text, bool folded);
 const char *pal_number(struct pal_pool *p, double number);
 /* Returns the condition with PAL_ROW replaced. */
 const char *pal_at(struct pal_pool *p, const char *condition, const char *row);
-/* Returns the value as PAL rounds it; `decimals` below 0: it is not rounded. */
+/* Returns the XPath that rounds the value as PAL does. If `decimals` is negative, returns the value itself. */
 const char *pal_rounded(struct pal_pool *p, const char *value, int decimals);
 /* Returns an XPath condition that is true if the XPath string `of`, in lower case, matches the regular expression
-   anywhere, ignoring case. NULL: the expression uses more than text, alternatives, ?, .*, .+, ^ and $; *why is the
-   reason. */
+   anywhere, ignoring case. Only text, alternatives, ?, .*, .+, ^ and $ are supported; for any other expression, returns
+   NULL, and *why is the reason. */
 const char *pal_regex(struct pal_pool *p, const char *expression, const char *of, const char **why);
 
 /* ---- descriptions ---- */
@@ -45,13 +46,15 @@ const char *pal_html_text(struct pal_pool *p, const char *html, struct texts *li
 /* ---- the contents of a file ---- */
 
 struct pal_source {
-    const char *variable, *path, *code; /* COLLECTIONVARNAME, EXPRESSIONPATH; for a generated counter, its code */
+    const char *variable, *path, *code; /* `variable` is COLLECTIONVARNAME, `path` is EXPRESSIONPATH; `code` is the
+                                           code of a computed counter */
     const char *counter;                /* counter name in `path` */
     bool generated;
     bool has_instances; /* the path selects all instances of the object */
-    bool is_sql;      /* its object is a regular expression, so it is combined with other counters of the same server */
-    int decimals;     /* decimals to which PAL rounds its values; -1: not rounded */
-    const char *rows; /* XPath of its rows in a report; NULL: see `why` */
+    bool is_sql;        /* the path's object is a regular expression, so the counter is combined with counters of the
+                           same SQL Server */
+    int decimals;       /* decimals to which PAL rounds its values; -1: not rounded */
+    const char *rows;   /* XPath of the counter's rows in a report; NULL: not supported, `why` is the reason */
     const char *why;
 };
 struct pal_threshold {
@@ -87,7 +90,7 @@ enum pal_token_kind {
     PAL_NUMBER,
     PAL_STRING,
     PAL_WORD,
-    PAL_DASH, /* -word: an operator or a parameter, without the dash */
+    PAL_DASH, /* an operator or a parameter, such as -word, stored without the dash */
     PAL_SIGN  /* one or two characters */
 };
 struct pal_token {
@@ -110,11 +113,12 @@ enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
 /* A condition on the rows of one counter. */
 struct pal_alert {
     const struct pal_source *source;
-    const char *condition;    /* XPath with PAL_ROW; NULL: the counter is computed (struct pal_formula) */
-    const char *sign, *limit; /* XPath: the operator; the limit, a number or an expression */
+    const char *condition;    /* XPath that contains PAL_ROW; NULL: the counter is a computed counter (struct
+                                 pal_formula) */
+    const char *sign, *limit; /* XPath; `sign` is the operator, and `limit` is a number or an expression */
     bool is_constant;         /* the limit is a number */
     bool of_trend;
-    bool is_whole; /* the limit has no more decimals than the source */
+    bool is_whole; /* the limit has at most as many decimals as PAL's rounded values */
     enum pal_statistic { PAL_MEAN, PAL_MIN, PAL_MAX, PAL_TREND } shown;
 };
 struct pal_outcome {
@@ -131,7 +135,7 @@ struct pal_formula {
     const struct pal_source *operands[PAL_OPERANDS_MAX];
     size_t count;
     const char *value, *guard; /* `guard`: the condition under which the formula has a value; "": always */
-    const char *why, *note;    /* `why`: why the code was not understood; NULL: it was */
+    const char *why, *note;    /* `why` is the reason why the code was not understood; NULL: the code was understood */
 };
 HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s,
                          struct pal_formula *out);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Regular expressions as XPath 1.0, which does not support them. An expression is expanded into its alternatives, each
-   a sequence of texts with gaps between them: "(MSSQL|SQLServer).*:Buffer Manager" is mssql, gap, :buffer manager, or
-   the same with sqlserver. A gap is a search for the next text after the previous text, and the first match is
-   sufficient. */
+/* Converts regular expressions to XPath 1.0, which has no function for them. An expression is expanded into its
+   alternatives. Each alternative is a sequence of texts with gaps between them. For example,
+   "(MSSQL|SQLServer).*:Buffer Manager" has the alternatives "mssql, gap, :buffer manager" and "sqlserver, gap, :buffer
+   manager". For a gap, the condition searches for the next text after the previous text; the first match is sufficient.
+ */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -11,7 +12,7 @@
 
 enum { ALTERNATIVES_MOST = 32, SEQUENCE_MOST = 300, DEEPEST = 16 };
 #define GAP      '\x02' /* any characters */
-#define GAP_SOME '\x03' /* a gap of at least one character */
+#define GAP_SOME '\x03' /* a gap of one or more characters */
 #define BEGIN    '\x04'
 #define END      '\x05'
 
@@ -39,7 +40,7 @@ static bool add_to(struct regex *r, struct texts *to, const char *text, size_t s
     return regex_fails(r, "out of memory");
 }
 
-/* Appends each of `by` to each of `to`. */
+/* Replaces the texts in `to` with all combinations of a text in `to` followed by a text in `by`. */
 static bool combine(struct regex *r, struct texts *to, const struct texts *by)
 {
     struct texts joined = {0};
@@ -144,7 +145,7 @@ static bool regex_read(struct regex *r, struct texts *out)
     return right;
 }
 
-/* Returns the condition for one alternative: each text must follow the previous one. */
+/* Returns the XPath condition for one alternative. It requires the texts of `sequence` in their order. */
 static const char *sequence_test(struct regex *r, const char *sequence, const char *of)
 {
     const char marks[] = {GAP, GAP_SOME, BEGIN, END, 0};

@@ -3,9 +3,9 @@
 
    A rule selects a row of a counter if one of its slices meets the condition. A row without slices must meet the
    condition itself. The rule adds a warning to each selected row. A threshold with a lower priority omits rows that
-   already have a warning of the same analysis with a higher priority, because PAL shows only the highest. A computed
-   counter has no row: its rule walks along the slices of its first operand and finds the others by instance and time.
- */
+   already have a warning of the same analysis with a higher priority, because PAL shows only the warning with the
+   highest priority. A computed counter has no row. Therefore its rule reads the slices of its first operand one by one,
+   and finds the slices of the other operands by instance and time. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
@@ -27,7 +27,7 @@ struct writing {
     struct texts sliced;
     const struct pal_analysis *analysis;
     const struct pal_threshold *threshold;
-    const char *tag, *higher; /* higher: a predicate against rows with warnings of a higher priority */
+    const char *tag, *higher; /* `higher` is a predicate that excludes rows with warnings of a higher priority */
     unsigned higher_count;
     const char *details, *links; /* IDs of strings; NULL: none */
 };
@@ -108,7 +108,8 @@ static const char *add_string(struct writing *w, const char *id, const char *tex
     return id;
 }
 
-/* Writes the description of the threshold, or else of its analysis: text and links. */
+/* Writes text and links of the threshold's description; if the threshold has none, uses the description of its
+   analysis. */
 static void describe(struct writing *w)
 {
     struct texts links = {0};
@@ -180,7 +181,7 @@ static bool begin_step(struct writing *w, const char *select, const char *extra)
     return strlen(select) <= EXPRESSION_MOST;
 }
 
-/* Adds a variable for a limit that only the report contains. */
+/* If the limit depends on the report, adds a variable with its value. */
 static void add_limit(struct writing *w, const struct pal_alert *a)
 {
     if (a->is_constant || !*a->limit)
@@ -200,7 +201,7 @@ static const char *limit_of(struct writing *w, const struct pal_alert *a)
     return pal_keep(w->pool, plain);
 }
 
-/* Adds variables with the names of the row; `row` is the path to it from the step's node. */
+/* Adds variables with the names of the row; `row` is the path from the step's node to the row. */
 static void add_names(struct writing *w, const char *row)
 {
     add_variable(w, "palObject", pal_format(w->pool, "string(%s../@source)", row));
@@ -265,7 +266,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                 "Minimum {palMin}, mean {palMean}, maximum {palMax}.");
     if (!a->of_trend)
         return true;
-    /* Report missing trends: a report that was created without these rules has none. */
+    /* If the report has no trends, because it was created without these rules, the rule adds a note about this. */
     if (!begin_step(w, pal_format(p, "%s[not(Data[@name='trend'])]", a->source->rows), " sortType=\"first\""))
         return false;
     text_buffer_add(w->to, "     <Exists>\n      <Otherwise>\n       <Warning select=\".\"><Item>\n"
@@ -288,8 +289,8 @@ static const char *joined_rows(struct writing *w, const struct pal_source *s, co
         s->is_sql && first->is_sql ? "[substring-before(../@source,':')='{palServer}']" : "");
 }
 
-/* Writes the mean of the same slice, or of the row if it has no slices, as in a report that was created without these
-   rules. */
+/* Adds a variable with the mean of an operand in the current slice. A report that was created without these rules has
+   no slices; in this case the variable is the mean of the operand's row. */
 static void write_operand(struct writing *w, const char *name, const char *rows, bool slices)
 {
     struct pal_pool *p = w->pool;
@@ -447,7 +448,7 @@ static HRESULT write_analysis(struct writing *w, size_t at)
 
 /* ---- the file ---- */
 
-/* Adds a comment. Two dashes would end it, so they are replaced. */
+/* Adds a comment. Two dashes would end the comment, so they are separated by spaces. */
 static void add_comment(struct text_buffer *to, const char *text)
 {
     for (const char *c = text; *c; c++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings of an import, XPath built from texts, and HTML as plain text. */
+/* Stores the strings of an import, builds XPath from texts, and converts HTML to plain text. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -47,7 +47,8 @@ static char lower(char c)
 
 /* ---- XPath ---- */
 
-/* An apostrophe needs double quotes, and a brace must not begin the name of a variable. */
+/* XPath literals have no escapes, so apostrophes are written in double quotes. The literal is split after each brace,
+   so that rules do not read "{name}" as a variable. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded)
 {
     struct text_buffer b = {0};
@@ -106,7 +107,7 @@ enum { TEXT_MOST = 8000, LINKS_MOST = 10 };
 
 struct html {
     struct text_buffer out;
-    bool blank, line; /* to be written before the next character */
+    bool blank, line; /* a space or a line end must be written before the next character */
     struct texts *links;
 };
 

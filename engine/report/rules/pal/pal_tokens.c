@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Splits the PowerShell of a threshold file into tokens. PAL replaces $NAME of collections and questions in the text of
-   the code before it runs, so such names may contain characters that PowerShell's variables do not: #, ==>, +, -. The
-   longest known name takes precedence over shorter names that it begins with. */
+/* Splits the PowerShell of a threshold file into tokens. Before PAL runs the code, it replaces $NAME in the text of the
+   code if NAME is a collection or a question. Therefore such names may contain characters that the names of
+   PowerShell's variables cannot contain: #, ==>, +, -. If several known names match, the longest name takes
+   precedence. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_parts.h"
 
@@ -211,7 +212,8 @@ HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts
     HRESULT hr = S_OK;
     while (*r.at && hr == S_OK)
         hr = read_token(&r);
-    for (int i = 0; i < 4 && SUCCEEDED(hr); i++) { /* end tokens, so that looking ahead needs no bounds check */
+    for (int i = 0; i < 4 && SUCCEEDED(hr); i++) { /* add four end tokens, so that code that looks ahead needs no
+                                                      bounds check */
         void *items = out->items;
         if (!memory_grow(&items, &out->capacity, out->count + 1, sizeof *out->items))
             return E_OUTOFMEMORY;

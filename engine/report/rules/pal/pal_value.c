@@ -71,7 +71,7 @@ static const char *both_guards(struct pal_pool *p, const char *a, const char *b)
     return !a || (b && !strcmp(a, b)) ? b : b ? pal_format(p, "%s and %s", a, b) : a;
 }
 
-/* Returns an expression that contains both values. */
+/* Returns a value of the kind `kind` with the XPath `text`, which contains both `a` and `b`. */
 static struct pal_value joined(struct pal_pool *p, enum pal_value_kind kind, const struct pal_value *a,
                                const struct pal_value *b, const char *text)
 {
@@ -139,7 +139,8 @@ static bool holds(const char *word, int order)
                                  : order != 0;
 }
 
-/* Compares a string of the row with a text: exactly, by a pattern or by a regular expression, ignoring case. */
+/* Compares a string of the row with a text. The operator `word` determines whether the text is a plain text, a pattern
+   or a regular expression. Case is ignored. */
 static struct pal_value compare_string(struct pal_pool *p, const char *word, const struct pal_value *of,
                                        const struct pal_value *with)
 {
@@ -289,7 +290,7 @@ struct pal_value pal_value_choose(struct pal_pool *p, const struct pal_value *co
     if (truths) {
         const struct pal_value other = pal_value_not(p, condition);
         const struct pal_value then = logic(p, true, condition, a), otherwise = logic(p, true, &other, b);
-        /* "c or (not c and b)" is "c or b" */
+        /* if `a` is always true, "c or (not c and b)" is simplified to "c or b" */
         const bool simple = a->kind == PAL_TRUTH && a->number != 0;
         return logic(p, false, &then, simple ? b : &otherwise);
     }

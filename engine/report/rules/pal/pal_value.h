@@ -26,7 +26,8 @@ struct pal_value {
     double number;
     const char *text;
     const struct pal_source *source;
-    uint64_t of;       /* bit mask of the sources in the value; a source's bit is its position in the analysis */
+    uint64_t of;       /* bit mask of the sources that the value uses; the bit of a source is its position in the
+                          analysis */
     const char *guard; /* XPath: the condition under which the expression has a value; NULL: always */
     bool of_trend;
 };
