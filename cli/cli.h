@@ -67,9 +67,9 @@ struct option {
     } kind;
     void *target;
 };
-/* Sets the targets. Adds arguments that belong to no option to `operands` (NULL: no operands are allowed). After "--",
-   all arguments are operands. An argument that begins with '/' and is not an option is an operand, because it is a
-   path. Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
+/* Sets the targets. Adds arguments that belong to no option to `operands` (if `operands` is NULL, such arguments are
+   errors). After "--", all arguments are operands. An argument that begins with '/' and is not an option is an operand,
+   because it is a path. Returns CLI_DONE, or prints a message and returns CLI_USAGE or CLI_FAILED. */
 int options_parse(const char *verb, int argc, char **argv, const struct option *options, size_t count,
                   struct texts *operands);
 /* Receives a verb's options. `sub` is the name of the sub-verb; "" means that the verb has none. All arguments are
@@ -187,7 +187,7 @@ void interrupt_end(void);
 /* Returns true if the stream, stdout or stderr, is a terminal, so that a person reads the output while it is
    written. */
 bool screen_is_terminal(FILE *stream);
-/* Clears stdout's terminal. False if stdout is not a terminal. */
+/* Clears stdout's terminal. Returns false if stdout is not a terminal. */
 bool screen_clear(void);
 
 #endif

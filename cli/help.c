@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla help: prints the verbs and their options from their tables. Also openpla version. */
+/* openpla help: prints the verbs and their options from their tables. This file also implements openpla version. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"

@@ -178,8 +178,8 @@ static HRESULT run_prepare(struct reached *r, const char *name)
     return hr;
 }
 
-/* Parses an option at the start of argv, with its value if it has one. Returns the number of arguments used; 0: unknown
-   option. */
+/* Parses an option at the start of argv, with its value if it has one. Returns the number of arguments that the option
+   uses, or 0 if the option is unknown. */
 static int take_option(struct reached *r, int argc, char **argv)
 {
     const struct {

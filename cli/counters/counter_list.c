@@ -185,8 +185,8 @@ char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT 
     return text;
 }
 
-/* Returns the name in the logs that equals the word, ignoring case, or otherwise the most similar name; NULL: no
-   similar name. If `object` is NULL, names are objects; otherwise they are counters of that object. */
+/* Returns the name in the logs that equals the word, ignoring case, or otherwise the most similar name, or NULL if
+   no name is similar. If `object` is NULL, names are objects; otherwise they are counters of that object. */
 static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
 {
     struct nearest n = {.word = word};

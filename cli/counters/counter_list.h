@@ -8,9 +8,10 @@
 #include "engine/logs/log_inputs.h"
 #include "engine/logs/pdh_types.h"
 
-/* Prints the paths of `object`'s counters (NULL: of all objects) on `machine` (NULL: this computer). `instances`:
-   prints one path per instance. `json`: prints JSON, which also has the descriptions. Fails with PDH's status and a
-   message that names the object. */
+/* Prints the paths of the counters of `object` on `machine`. If `object` is NULL, prints the counters of all objects;
+   if `machine` is NULL, prints counters of this computer. If `instances` is set, prints one path per instance. If
+   `json` is set, prints JSON, which also contains the descriptions. Fails with PDH's status and a message that names
+   the object. */
 HRESULT counter_list_show(const char *machine, const char *object, bool instances, bool json);
 /* Adds the paths that counter_list_show prints to `paths`. */
 HRESULT counter_list_paths(const char *machine, const char *object, bool instances, struct texts *paths);

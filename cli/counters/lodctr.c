@@ -87,7 +87,7 @@ static void lodctr_query_json(const struct registered_extensions *list)
 
 /* ---- the command line ---- */
 
-/* An argument such as "/M:file": the letter, and the part after the colon (NULL: no colon). */
+/* The letter of an argument such as "/M:file", and the part after the colon; the part is NULL if there is no colon. */
 struct letter {
     char letter; /* lower case; 0: the argument is an operand */
     const char *value;
@@ -286,8 +286,8 @@ static int lodctr_trust(const char *service)
     return CLI_DONE;
 }
 
-/* Explains why an option of Windows' lodctr is not supported or not needed. NULL: Windows' lodctr does not have the
-   option either. */
+/* Explains why an option of Windows' lodctr is not supported or not needed. Returns NULL if Windows' lodctr does not
+   have the option either. */
 static const char *instead_of(char letter)
 {
     switch (letter) {

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Parses "[[hh:]mm:]ss[.fff]" as milliseconds; 0 becomes the shortest interval. False if the text is invalid. */
+/* Parses "[[hh:]mm:]ss[.fff]" as milliseconds; 0 becomes the shortest interval. Returns false if the text is
+   invalid. */
 bool pace_parse_interval(const char *text, uint64_t *ms);
 
 /* Samples are taken at the points of a time grid. Points that have already passed are skipped, and no sample is taken
@@ -17,7 +18,7 @@ struct sample_pace {
     int64_t next, earliest;
 };
 struct sample_pace pace_begin(uint64_t interval_ms);
-/* Returns the time until the next sample is due, rounded up; 0: the sample is due. */
+/* Returns the time until the next sample is due, rounded up. 0 means that the sample is due. */
 uint32_t pace_remaining_ms(const struct sample_pace *p);
 /* Call it when a sample is due: moves to the next point of the grid. */
 void pace_advance(struct sample_pace *p);

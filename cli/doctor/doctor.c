@@ -27,7 +27,7 @@ static const char *const severities[] = {"note", "warning", "error"};
 
 /* ---- findings ---- */
 
-/* Returns the remedy with the placeholders of doctor.def replaced. NULL if memory runs out. */
+/* Returns the remedy with the placeholders of doctor.def replaced. Returns NULL if memory runs out. */
 static char *fill_in(const struct doctor *d, const char *remedy, const char *about)
 {
     struct text_buffer b = {0};

@@ -23,8 +23,8 @@ bool http_span_is(struct http_span s, const char *text);
 bool http_span_equals(struct http_span s, const char *text); /* ignores case; `text` must be shorter than 64 bytes */
 /* Copies the bytes and adds a NUL. Returns false if the span is empty or longer than `out` can hold. */
 bool http_span_fits(struct http_span s, char *out, size_t room);
-/* Splits *from at the first `end`: *out becomes the bytes before it, *from the bytes after it. False if there is no
-   `end`. */
+/* Splits *from at the first character `end`: *out becomes the part before `end`, and *from becomes the part after
+   `end`. Returns false if *from does not contain `end`. */
 bool http_span_split(struct http_span *from, char end, struct http_span *out);
 struct http_span http_span_trim(struct http_span s);
 bool http_span_is_digits(struct http_span s);
@@ -38,11 +38,11 @@ struct http_request {
     struct http_span accept, credentials; /* header values; credentials: Authorization. Empty: no such header */
     struct http_span encodings;           /* value of Accept-Encoding */
 };
-/* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; NULL: any
-   Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the request.
-   The status is 400 for a malformed request, 403 for a foreign Host (another site can let its own name resolve to this
-   computer's address), 405 for a method other than GET and HEAD, 431 for a request that is too long, and 505 if the
-   protocol is not HTTP/1. */
+/* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; if it is
+   NULL, any Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the
+   request. The status is 400 for a malformed request, 403 for a foreign Host (another site can let its own name resolve
+   to this computer's address), 405 for a method other than GET and HEAD, 431 for a request that is too long, and 505 if
+   the protocol is not HTTP/1. */
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* Returns a text such as "Not Found". */
 const char *http_status_text(unsigned status);

@@ -46,8 +46,8 @@ bool http_span_is_digits(struct http_span s)
     return s.size > 0;
 }
 
-/* Returns the next line without its CR LF. False if the line contains a CR or another control character, which makes
-   the request malformed. */
+/* Returns the next line without its CR LF. Returns false if the line contains a CR or another control character, which
+   makes the request malformed. */
 static bool next_line(struct http_span *from, struct http_span *line)
 {
     if (!http_span_split(from, '\n', line) || line->size == 0 || line->at[line->size - 1] != '\r')
@@ -59,7 +59,7 @@ static bool next_line(struct http_span *from, struct http_span *line)
     return true;
 }
 
-/* Removes a port such as ":8080". False if the text after the colon is not a port. */
+/* Removes a port such as ":8080". Returns false if the text after the colon is not a port. */
 static bool strip_port(struct http_span *host)
 {
     const char *colon = memchr(host->at, ':', host->size);
@@ -115,7 +115,7 @@ static bool names_close(struct http_span list)
     return http_span_equals(http_span_trim(list), "close");
 }
 
-/* Stores a header that the server uses. False if the header occurs twice but must not. */
+/* Stores a header that the server uses. Returns false if the header must occur only once, but occurs twice. */
 static bool take_header(struct http_span name, struct http_span value, struct http_request *out)
 {
     if (http_span_equals(name, "Authorization")) {
@@ -158,7 +158,7 @@ static unsigned read_headers(struct http_span from, const char *own_name, struct
     return from.size == 0 && line.size == 0 && host != 0 ? host : 400;
 }
 
-/* Returns the position after the empty line that ends the request; 0: the line has not arrived yet. */
+/* Returns the position after the empty line that ends the request, or 0 if this line has not arrived yet. */
 static size_t request_end(const char *bytes, size_t size)
 {
     for (size_t i = 0; i + 4 <= size; i++)

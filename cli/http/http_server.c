@@ -87,7 +87,7 @@ static unsigned answer_make(struct http_connection *c, const struct http_request
     return status == 200 ? o->answer(o->user, request, body) : status;
 }
 
-/* Compresses the body, if memory permits. False: the body is unchanged. */
+/* Compresses the body, if memory permits. If it returns false, the body is unchanged. */
 static bool body_compress(struct http_body *body)
 {
     char *packed;
@@ -99,7 +99,7 @@ static bool body_compress(struct http_body *body)
     return true;
 }
 
-/* Sends the response. False: the connection must end. */
+/* Sends the response. If it returns false, the connection must end. */
 static bool connection_answer(struct http_connection *c, unsigned status, const struct http_request *request)
 {
     struct http_body body = {.type = NULL};
@@ -133,7 +133,8 @@ static bool connection_answer(struct http_connection *c, unsigned status, const 
     return SUCCEEDED(hr) && keep;
 }
 
-/* Begins the connection. False if the client does not use TLS, has no accepted certificate, or takes too long. */
+/* Begins the connection. Returns false if the client does not use TLS, has no accepted certificate, or takes too
+   long. */
 static bool connection_begin(struct http_connection *c)
 {
     struct http_security *security = c->server->options.security;

@@ -192,7 +192,8 @@ static int base64_value(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes base64 (RFC 4648) with padding. False if the text is malformed, contains a NUL, or does not fit. */
+/* Decodes base64 (RFC 4648) with padding. Returns false if the text is malformed, contains a NUL, or is longer than
+   `room` allows. */
 static bool base64_read(struct http_span s, char *out, size_t room)
 {
     size_t size = 0;

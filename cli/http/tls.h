@@ -17,8 +17,8 @@ void tls_server_close(struct tls_server *s); /* NULL is allowed */
 struct tls_session;
 /* Begins a session over a connection. Both arguments are borrowed until tls_session_close. */
 HRESULT tls_session_open(struct tls_server *server, struct socket_end *socket, struct tls_session **out);
-/* Continues the handshake for at most `timeout_ms`. S_OK: the session is established, and the client has presented any
-   certificate that the server requires. HRESULT_FROM_WIN32(ERROR_TIMEOUT): call the function again. */
+/* Continues the handshake for at most `timeout_ms`. S_OK means that the session is established, and that the client has
+   presented any certificate that the server requires. HRESULT_FROM_WIN32(ERROR_TIMEOUT): call the function again. */
 HRESULT tls_handshake(struct tls_session *s, uint32_t timeout_ms);
 /* Work like socket_send and socket_receive_some. */
 HRESULT tls_send(struct tls_session *s, const void *bytes, size_t size);

@@ -73,7 +73,7 @@ psa_status_t mbedtls_psa_external_get_random(mbedtls_psa_external_random_context
     return SUCCEEDED(os_random(output, output_size)) ? PSA_SUCCESS : PSA_ERROR_INSUFFICIENT_ENTROPY;
 }
 
-/* Prepares the library. First called before the server's threads run; later calls find everything prepared. */
+/* Prepares the library. The first call is before the server's threads run; later calls do nothing. */
 static HRESULT tls_prepare(void)
 {
     static bool prepared;

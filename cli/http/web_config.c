@@ -55,7 +55,7 @@ static void cut_end(char *line)
         line[--length] = 0;
 }
 
-/* Removes quotes in place. False if text follows the closing quote, or an escape is not \\ or \". */
+/* Removes quotes in place. Returns false if text follows the closing quote, or an escape is not \\ or \". */
 static bool unquote(char *value)
 {
     const char quote = *value;

@@ -13,7 +13,7 @@ enum web_client_certificate {
     WEB_CLIENT_VERIFY,          /* require a certificate signed by client_ca_file */
 };
 
-/* Paths are absolute, or relative to the folder of the -web file; NULL: not specified. */
+/* Paths are absolute, or relative to the folder of the -web file; a path is NULL if it is not specified. */
 struct web_config {
     bool tls;
     char *cert_file, *key_file, *client_ca_file;

@@ -64,8 +64,8 @@ struct live_screen {
     size_t top; /* index of the first counter that is shown; corrected if it is too large */
     bool paused;
 };
-/* Draws the samples up to `taken`: lines of at most `columns` characters, each with an ANSI sequence that clears the
-   rest of the line. */
+/* Draws the samples up to `taken` as lines of at most `columns` characters. Each line has an ANSI sequence that clears
+   the rest of the line. */
 void live_screen_draw(const struct live_history *h, uint64_t taken, struct live_screen *s, struct text_buffer *out);
 
 /* ---- live_terminal.c: the terminal ---- */
@@ -80,8 +80,8 @@ enum live_key {
     LIVE_KEY_PAGE_DOWN,
     LIVE_KEY_TOP
 };
-/* Switches stdout's terminal to the alternate screen and its input to single keys. False: stdout is not a terminal that
-   supports ANSI sequences. */
+/* Switches stdout's terminal to the alternate screen and its input to single keys. Returns false if stdout is not a
+   terminal that supports ANSI sequences. */
 bool live_terminal_begin(void);
 void live_terminal_size(unsigned *columns, unsigned *lines);
 /* Waits at most timeout_ms for a key. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `use`: the text after `openpla logman`; `text`: the description of the verb. */
+/* `use` is the text after `openpla logman`, and `text` is the description of the verb. */
 struct topic {
     const char *use, *text, *examples;
 };
@@ -63,7 +63,7 @@ static const char times_text[] =
     "A TIME is seconds, mm:ss or hh:mm:ss. Where -[-]x is shown, --x undoes -x. Options may begin with /.\n"
     "The exit code is 0 or the HRESULT.\n";
 
-/* Returns true if the help of the verb and adverb (0: no adverb) lists the option. */
+/* Returns true if the help of the verb and adverb lists the option. `adverb` is 0 if there is no adverb. */
 static bool is_shown(const struct logman_row *row, unsigned verbs, unsigned adverb)
 {
     const bool starts = verbs == 1u << LOGMAN_START;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses a command line: the verb can be anywhere, options begin with a dash or slash, and lists extend to the next
-   option. Also parses the values of options: numbers, times, days and modes. */
+   option. This file also parses the values of options, which are numbers, times, days and modes. */
 #include "cli/logman/line.h"
 
 #include "cli/cli.h"

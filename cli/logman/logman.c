@@ -123,7 +123,7 @@ unsigned logman_adverb_of(const struct object *collector)
     return 0;
 }
 
-/* Returns the namespace at the beginning of the name, and the rest. NULL if the name has no namespace. */
+/* Returns the namespace at the beginning of the name, and the rest. Returns NULL if the name has no namespace. */
 static const char *space_of(const char *name, const char **rest)
 {
     *rest = name;
@@ -229,9 +229,9 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
     return SUCCEEDED(hr) ? collection_add(collectors_of(t->set), t->collector) : hr;
 }
 
-/* Selects the collector that an update changes, among those of the type (adverb 0: of any type). This is the collector
-   that the line names; if the line names none, the collector with the set's name, or else the only collector. Fails
-   with E_INVALIDARG if no collector fits. */
+/* Selects the collector that an update changes, among those of the type (`adverb` 0 means any type). This is the
+   collector that the line names; if the line names none, the collector with the set's name, or else the only collector.
+   Fails with E_INVALIDARG if no collector fits. */
 static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;

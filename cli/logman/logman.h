@@ -57,7 +57,7 @@ HRESULT logman_json_providers(struct json *j, const struct logman_line *line);
 
 /* ---- help, and advice for common mistakes ---- */
 
-/* Returns advice for a command line that failed with the code; NULL: no advice. */
+/* Returns advice for a command line that failed with the code, or NULL if there is no advice. */
 const char *logman_advice(const struct logman_line *line, HRESULT hr);
 /* Adds warnings about how the set will differ from what users expect. Fails with E_OUTOFMEMORY. */
 HRESULT logman_warn(const struct logman_line *line, struct object *set, struct object *collector,

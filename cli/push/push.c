@@ -274,8 +274,8 @@ static void push_report_warnings(const struct inputs *in)
     }
 }
 
-/* Reports where sending was interrupted. `unsent` is the time of the first sample that was read but not sent; 0: every
-   sample read was sent. */
+/* Reports where sending was interrupted. `unsent` is the time of the first sample that was read but not sent; 0 means
+   that every sample that was read was also sent. */
 static void push_report_rest(const struct inputs *in, int64_t unsent)
 {
     uint64_t samples;

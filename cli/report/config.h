@@ -13,7 +13,7 @@ HRESULT config_show_text(const char *path, const struct texts *tables, struct te
 /* Shows the file as one JSON object. After a failure, the object is still valid JSON, and its member `error` contains
    the reason. */
 HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *warnings);
-/* Write a cell as a number or a string, depending on its type ("" or NULL: the type is unknown). */
+/* Write a cell as a number or a string, depending on its type. The type is "" or NULL if it is unknown. */
 void config_put_fact(struct json *j, const struct report_data *fact);
 void config_put_typed(struct json *j, const char *name, const char *text, const char *type);
 /* Returns true if a table matches one of the patterns, or if there are no patterns. */

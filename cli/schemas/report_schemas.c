@@ -201,7 +201,8 @@ static void grammar_add_pattern(struct text_buffer *b, const char *name, const c
     grammar_end_simple(b);
 }
 
-/* Writes the words of each type as an enumeration. Also writes the type whose values are lists of counter columns. */
+/* Writes the words of each type as an enumeration. This function also writes the type whose values are lists of counter
+   columns. */
 static void grammar_add_words(struct text_buffer *b)
 {
     for (size_t sort = 0; sort < SCHEMA_SORT_COUNT; sort++) {

@@ -7,8 +7,8 @@
 #include "engine/etw/provider_manifest.h"
 #include "engine/pdh/counter_manifest.h"
 
-/* Reads the counter providers of a manifest, or only the provider called `name` (NULL: all). Programs and DLLs never
-   contain counter providers. `warnings` may be NULL. *out is empty on failure. */
+/* Reads the counter providers of a manifest, or, if `name` is not NULL, only the provider called `name`. Programs and
+   DLLs never contain counter providers. `warnings` may be NULL. *out is empty on failure. */
 HRESULT manifest_counters_load(const char *path, const char *name, struct texts *warnings,
                                struct counter_manifest *out);
 /* Reads the registered counter providers: all of them, or the provider with the name or GUID `name`. */

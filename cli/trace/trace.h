@@ -15,7 +15,7 @@ void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
 /* Prints to stderr the warnings about corrupt parts of the traces. Returns CLI_DONE or CLI_REMARKS. */
 int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb);
 
-/* Like trace_schemas_open, but prints warnings about unusable files to stderr. */
+/* Works like trace_schemas_open, but prints warnings about unusable files to stderr. */
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out);
 
 /* Passes the events of the sessions to `take`, one at a time as they arrive, until all sessions have ended, Ctrl+C is

@@ -66,7 +66,7 @@ static struct row *table_append(struct table *t, const char *name)
     return row->name ? row : NULL;
 }
 
-/* Finds or adds the row. NULL if memory runs out. */
+/* Finds or adds the row. Returns NULL if memory runs out. */
 static struct row *table_find(struct table *t, const char *name)
 {
     if (!t->places && !(t->places = memory_zero(PLACES, sizeof *t->places)))

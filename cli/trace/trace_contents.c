@@ -60,7 +60,7 @@ static bool is_at(const struct trace_contents *c, size_t at, const GUID *provide
     return at < c->count && guid_equal(&c->providers[at].provider, provider);
 }
 
-/* Finds or adds the provider. NULL if memory runs out. */
+/* Finds or adds the provider. Returns NULL if memory runs out. */
 static struct provider_contents *provider_of(struct trace_contents *c, const GUID *provider)
 {
     if (is_at(c, c->newest, provider))
@@ -99,7 +99,7 @@ enum { EX_BUILD = 32, EX_PATHS = 33, EX_VOLUME = 35, EX_INTERFACE = 36 };
 enum { INTERFACE_HARDWARE = 1 }; /* MIB_IF_ROW2.InterfaceAndOperStatusFlags: HardwareInterface */
 
 enum { MOST_FIELDS = 3 };
-/* The strings of the fields with these names; NULL: the field is missing. */
+/* The strings of the fields with these names; a string is NULL if the field is missing. */
 struct wanted_fields {
     const struct event_schema *schema;
     const char *names[MOST_FIELDS];

@@ -20,8 +20,9 @@ struct page_make {
                                     be NULL */
     void *context;
 };
-/* Creates the output completely or not at all: after a failure an existing file is unchanged. `notes`: problems of the
-   report. Fails with OPENPLA_E_MALFORMED_XML for an invalid report or style sheet, or with an error of the files. */
+/* Creates the output completely or not at all: after a failure an existing file is unchanged. Problems of the report
+   are added to `notes`. Fails with OPENPLA_E_MALFORMED_XML for an invalid report or style sheet, or with an error of
+   the files. */
 HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----

@@ -48,8 +48,8 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
 /* Creates the document. The document also reports everything that the user must know: corrupt and unreadable inputs,
    lost events and gaps, and omitted parts of the schema. The function adds the problems of inputs and schema to
    `warnings`, but not lost events and gaps. Fails with REPORT_NO_DATA if no input could be read, or if the schema has
-   no table and the inputs have no configuration. Also fails with HRESULT_FROM_WIN32(ERROR_CANCELLED), or with an error
-   of writing. After a failure no new document exists, and an old one is unchanged. */
+   no table and the inputs have no configuration. The function also fails with HRESULT_FROM_WIN32(ERROR_CANCELLED), or
+   with an error of writing. After a failure no new document exists, and an old one is unchanged. */
 HRESULT report_make(const struct report_make *make, struct texts *warnings);
 
 /* Names of a run's reports if its data manager does not name them. */

@@ -69,7 +69,7 @@ struct report_handlers {
    has the file, the line and the reason. */
 HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *warnings);
 
-/* Returns the value of the attribute; NULL: no such attribute. */
+/* Returns the value of the attribute, or NULL if no attribute has this name. */
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);
 /* Returns the Data element with that name, or NULL. The search starts at index `at`. */
 const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);

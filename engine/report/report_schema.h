@@ -19,7 +19,8 @@ enum {
     SCHEMA_LONGEST_SLICE = 86400, /* seconds */
 };
 
-/* The report_schema owns all strings; NULL: the attribute is absent. "(ours)" marks OpenPLA's extensions of MS-PLA. */
+/* The report_schema owns all strings; a string is NULL if the attribute is absent. "(ours)" marks OpenPLA's extensions
+   of MS-PLA. */
 
 enum schema_align { SCHEMA_RIGHT, SCHEMA_LEFT };
 enum schema_sort { SCHEMA_UNSORTED, SCHEMA_PRIMARY, SCHEMA_SECONDARY };

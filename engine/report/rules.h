@@ -25,7 +25,7 @@ enum {
 enum { RULES_LOG_ERRORS = 1, RULES_LOG_RULES = 2, RULES_LOG_STEPS = 4, RULES_LOG_ACTIONS = 8 };
 
 struct rules;
-/* NULL when out of memory. */
+/* Returns NULL if memory runs out. */
 struct rules *rules_create(void);
 void rules_free(struct rules *r); /* NULL is allowed */
 /* Adds rules. The rules of an imported file are inserted where the Import is. `text` is UTF-8, or UTF-16 with a byte

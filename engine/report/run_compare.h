@@ -78,7 +78,8 @@ struct run_comparison {
 /* Compares the sides, which were read before. Returns S_FALSE if the sides have no counter in common, or no time range
    in common. */
 HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *options);
-/* Writes a report about the comparison; page_make creates a page from this report. `names`: labels of the two sides. */
+/* Writes a report about the comparison; page_make creates a page from this report. `names` are the labels of the two
+   sides. */
 HRESULT run_compare_write(const struct run_comparison *c, const char *const names[2], bool by_clock, const char *path);
 void run_comparison_free(struct run_comparison *c);
 

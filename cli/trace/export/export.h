@@ -48,8 +48,8 @@ struct export_switch {
     uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
     const struct event_stack *stack;
 };
-/* A wait of a thread between two periods on a processor. `ready`: time when the thread became ready and only needed a
-   processor; 0: unknown. */
+/* A wait of a thread between two periods on a processor. `ready` is the time when the thread became ready and only
+   needed a processor; 0 if this time is unknown. */
 struct export_wait {
     struct export_thread *thread;
     int64_t begin, ready, end;
@@ -130,7 +130,7 @@ void export_stacks_free(struct export *x);
 /* Add strings such as "app.exe (100)" and "main (101)". */
 void export_add_process(struct text_buffer *b, const struct export_thread *t);
 void export_add_thread(struct text_buffer *b, const struct export_thread *t);
-/* Returns a label with process and thread, which is built only the first time. NULL if memory runs out. */
+/* Returns a label with process and thread, which is built only the first time. Returns NULL if memory runs out. */
 const char *export_label(struct export_thread *t);
 /* Returns Windows' name of a wait reason. */
 const char *export_wait_reason(uint8_t reason);

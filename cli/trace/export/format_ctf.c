@@ -78,7 +78,7 @@ static HRESULT stream_open(struct export *x, uint32_t processor, struct stream *
     return hr;
 }
 
-/* Returns the address for `size` more bytes, which are not cleared; NULL: out of memory. */
+/* Reserves `size` more bytes, which are not cleared, and returns their address. Returns NULL if memory runs out. */
 static uint8_t *put_space(struct byte_buffer *b, size_t size)
 {
     if (b->failed || size >= b->capacity - b->size) {

@@ -28,7 +28,7 @@ static HRESULT begin(struct export *x)
     return S_OK;
 }
 
-/* Adds a list of frames. `frames`: innermost first. */
+/* Adds a list of frames. In `frames`, the innermost frame comes first. */
 static void put_stack(struct export_column *c, const uint64_t *frames, size_t depth)
 {
     enum { FRAME = 1 + 10 }; /* maximum length in bytes of an entry: a comma and a 32-bit number */

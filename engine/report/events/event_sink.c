@@ -429,7 +429,8 @@ static void end_row(struct open_parts *open, struct report_document *to)
     *open = (struct open_parts){false, false};
 }
 
-/* Writes the rows with their sub-tables. *cut: number of sub-tables that exceeded their limit of rows. */
+/* Writes the rows with their sub-tables. *cut becomes the number of sub-tables that had more rows than
+   EVENT_SUB_ROWS. */
 static HRESULT write_ranked(struct event_sink *s, struct row_sort *ranked, struct report_document *to, uint64_t *cut)
 {
     const struct event_columns *c = s->columns;

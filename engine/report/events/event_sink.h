@@ -14,7 +14,8 @@
    newest start of its kind that is open in its thread. */
 
 struct event_transactions;
-/* `memory`: bytes for open start events; further start events are dropped and counted. Fails with E_OUTOFMEMORY. */
+/* `memory` is the limit in bytes for open start events; further start events are dropped and counted. Fails with
+   E_OUTOFMEMORY. */
 HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
 void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
 
@@ -56,7 +57,7 @@ struct event_join;
    is the maximum number of pairs. Fails with E_OUTOFMEMORY. */
 HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
-/* `side`: 0 or 1. An event without a value has no partner. Fails with E_OUTOFMEMORY, or with an error of a scratch
+/* `side` is 0 or 1. An event without a value has no partner. Fails with E_OUTOFMEMORY, or with an error of a scratch
    file. */
 HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_cell *value, const char *body,
                        size_t size);
@@ -77,8 +78,8 @@ HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*
 enum { EVENT_GROUP_SUMS = 256 };
 
 struct event_groups;
-/* `memory`: bytes for keys, their data, and sorting. `sums`: the number of sums of a group, at most EVENT_GROUP_SUMS.
-   Fails with E_OUTOFMEMORY. */
+/* `memory` is the limit in bytes for keys, their data, and sorting. `sums` is the number of sums of a group, at most
+   EVENT_GROUP_SUMS. Fails with E_OUTOFMEMORY. */
 HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
 void event_groups_free(struct event_groups *g); /* NULL is allowed */
 /* Counts one event for the key, and adds each of `cells` to the sum with the same index. `first` is stored only for the
@@ -95,7 +96,7 @@ struct event_group {
     uint64_t events;
     struct event_sum sums[EVENT_GROUP_SUMS];
 };
-/* Returns the next group, in any order, valid until the next call; S_FALSE: no more. */
+/* Returns the next group, in any order; it is valid until the next call. Returns S_FALSE after the last group. */
 HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
 
 /* ---- sorted rows ----
@@ -103,14 +104,15 @@ HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
    Sorts the rows of a table by their keys. If all rows are requested, an external sort is used. If only the first few
    rows are requested, a heap keeps them in memory. */
 struct event_rows;
-/* `memory`: bytes. `most`: the maximum number of returned rows; 0: all. Fails with E_OUTOFMEMORY. */
+/* `memory` is the limit in bytes. `most` is the maximum number of returned rows; 0 means all rows. Fails with
+   E_OUTOFMEMORY. */
 HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
 void event_rows_free(struct event_rows *r); /* NULL is allowed */
 /* Keys are compared byte by byte; rows with the same key stay in the order in which they were added. Fails with
    E_OUTOFMEMORY, or with an error of the scratch file (row_sort.h). */
 HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
 HRESULT event_rows_finish(struct event_rows *r);
-/* Returns the next row, valid until the next call; S_FALSE: no more. */
+/* Returns the next row, which is valid until the next call. Returns S_FALSE after the last row. */
 HRESULT event_rows_next(struct event_rows *r, struct sorted_row *out);
 uint64_t event_rows_count(const struct event_rows *r); /* number of rows added */
 

@@ -97,7 +97,7 @@ static bool matches_parts(const struct filter_pattern *p, const struct log_count
     return *by_english;
 }
 
-/* Returns the path with English names; NULL: out of memory. */
+/* Returns the path with English names, or NULL if memory runs out. */
 static char *english_path(const struct log_counter *c)
 {
     struct log_counter english = *c;
@@ -291,7 +291,7 @@ static HRESULT grow_buckets(struct columns *c)
     return S_OK;
 }
 
-/* Returns the next column of that name that `input` does not use yet; NO_COLUMN: all are in use. */
+/* Returns the next column of that name that `input` does not use yet, or NO_COLUMN if all are in use. */
 static size_t take_twin(struct columns *c, size_t first, size_t input)
 {
     struct column *column = &c->columns[first];

@@ -35,7 +35,7 @@ static bool names_object(const struct report_schema *schema, const char *object)
 }
 
 /* Returns whether the patterns accept the text. Includes of one kind are alternatives; an Exclude takes precedence
-   (MS-PLA 2.2.3.3). `other`: the same name in another language; NULL: none. */
+   (MS-PLA 2.2.3.3). `other` is the same name in another language, or NULL. */
 static bool patterns_take(const struct schema_counter_table *t, bool counter, const char *text, const char *other)
 {
     bool any_include = false, included = false;

@@ -89,7 +89,7 @@ static bool is_marked(const struct report_data *column, const char *mark)
     return value && !strcmp(value, "1");
 }
 
-/* Returns 1 if the column is ignored, otherwise 0; -1: out of memory. */
+/* Returns 1 if the column is ignored, otherwise 0. Returns -1 if memory runs out. */
 static int is_ignored(const struct report_compare *how, const char *table, const char *column)
 {
     if (!how->ignore || !how->ignore->count)

@@ -244,8 +244,8 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     return hr;
 }
 
-/* Returns the shorter of the first two distances between samples, because a sample after the first may be missing. 0:
-   fewer than two samples. */
+/* Returns the shorter of the first two distances between samples, because a sample after the first may be missing.
+   Returns 0 if there are fewer than two samples. */
 static int64_t interval_of(const struct sample_distances *d)
 {
     if (d->count < 2)

@@ -128,8 +128,8 @@ HRESULT report_counters_create(const struct report_counters_make *make, struct r
    Calls `seen` after each sample. If `seen` returns false, stops and fails with HRESULT_FROM_WIN32(ERROR_CANCELLED). */
 HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context),
                              void *context);
-/* Fills in the number of samples, their times, and the gaps. Adds to `warnings`: gaps of logs, the number of counter
-   resets, and parts omitted for lack of memory. */
+/* Fills in the number of samples, their times, and the gaps. Adds messages to `warnings` about gaps of logs, about the
+   number of counter resets, and about parts that were omitted for lack of memory. */
 HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *warnings);
 /* Writes a table. A table of the object "*" becomes several tables; a table without rows is not written. */
 HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,

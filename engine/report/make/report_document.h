@@ -60,21 +60,21 @@ void report_section_begin(struct report_document *d, const char *name, const cha
 void report_section_end(struct report_document *d);
 /* Call it in a section, or in a row after its cells. */
 void report_table_begin(struct report_document *d, const struct report_table_head *head);
-/* Begins a row. False: the table or the document has reached its limit of rows; the row is only counted, and the caller
-   must not write its cells. */
+/* Begins a row. Returns false if the table or the document has reached its limit of rows. In this case the row is only
+   counted, and the caller must not write its cells. */
 bool report_row_begin(struct report_document *d);
 /* Writes the cell of the next column; NULL and "" mean an empty cell. */
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* writes an empty cell for infinity and NaN */
 void report_cell_time(struct report_document *d, int64_t utc);    /* writes the time in the document's time zone */
-/* Like report_cell, with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`,
-   `local`). */
+/* Works like report_cell, and also writes attributes of the cell, such as `img`, `units` or `local`. `attributes`
+   consists of pairs of name and value, and ends with NULL. */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
 void report_row_end(struct report_document *d);
 /* Begins the footer of the table. Call it after the rows. Cells of the footer are written like cells of a row. */
 void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
-/* Ends the table. *omitted (may be NULL): number of rows that were not written. */
+/* Ends the table. *omitted becomes the number of rows that were not written; `omitted` may be NULL. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
 /* A chart of values over time. Call report_chart_begin in a section. chart_series_text (report_counters.h) creates the
    text of the points. */
@@ -115,8 +115,8 @@ void plain_number_add(struct text_buffer *out, double value);
    by line ends, because a tag may contain spaces, but no line end. */
 #define REPORT_TAGS_MOST 4096 /* maximum bytes of all tags of an element */
 
-/* Returns the next tag, borrowed, and its length, and advances *rest; NULL: no more. Initially, *rest is the
-   attribute's text, which may be NULL. */
+/* Returns the next tag (borrowed), stores its length in *length, and advances *rest. Returns NULL after the last tag.
+   Initially, *rest is the attribute's text, which may be NULL. */
 const char *report_tags_next(const char **rest, size_t *length);
 bool report_tags_have(const char *tags, const char *tag);
 
@@ -125,7 +125,7 @@ bool report_tags_have(const char *tags, const char *tag);
 enum report_severity { REPORT_OTHER, REPORT_GOOD, REPORT_INFORMATION, REPORT_WARNING, REPORT_ERROR };
 
 /* Returns the severity that `img` names. `img` may be the name of a Windows icon, a word or an event level; case is
-   ignored. NULL and unknown words are REPORT_OTHER. */
+   ignored. For NULL and unknown words, returns REPORT_OTHER. */
 enum report_severity report_severity_of(const char *img);
 
 #endif

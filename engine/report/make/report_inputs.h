@@ -15,7 +15,7 @@ struct report_inputs {
     uint64_t buffers_lost; /* lost buffers according to the traces */
     char *computer;        /* the computer according to the inputs; NULL: no input contains it */
 };
-/* Adds a warning with the reason for each unreadable input. REPORT_NO_DATA: none is readable. */
+/* Adds a warning with the reason for each unreadable input. Fails with REPORT_NO_DATA if no input is readable. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings);
 /* Limits counter logs to the samples in this time range, inclusive (FILETIMEs in the first log's zone; INT64_MIN and
    INT64_MAX: no limit), and seeks to the first sample. */

@@ -31,7 +31,7 @@ const struct form_attribute form_attributes[] = {
 };
 const size_t form_attribute_count = sizeof form_attributes / sizeof *form_attributes;
 
-/* Returns the row of a child element; NULL: an element of type `parent` must not contain it. */
+/* Returns the row of a child element, or NULL if an element of type `parent` must not contain it. */
 static const struct form_child *form_find_child(enum form_type parent, const char *element)
 {
     for (size_t i = 0; i < form_child_count; i++)

@@ -211,7 +211,7 @@ static HRESULT run_fill(struct row_sort *s, struct run *r, size_t size)
                : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the scratch file was truncated by another program");
 }
 
-/* Reads the run's next record; S_FALSE: no more. */
+/* Reads the run's next record; returns S_FALSE after the last record. */
 static HRESULT run_next_record(struct row_sort *s, struct run *r)
 {
     struct head head;

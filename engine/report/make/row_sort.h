@@ -8,8 +8,8 @@
 
 struct row_sort;
 
-/* `memory`: limit in bytes for the records in memory, and later for the buffers from which the runs are read. A buffer
-   has at least 4 KB, and a single record may exceed the limit. NULL: out of memory. */
+/* `memory` is the limit in bytes for the records in memory, and later for the buffers from which the runs are read. A
+   buffer has at least 4 KB, and a single record may exceed the limit. NULL: out of memory. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
 /* Adds a record. A record consists of a key, which is compared byte by byte, and a body; both together have at most 2
@@ -23,7 +23,7 @@ struct sorted_row {
     const char *key, *body;
     size_t key_size, body_size;
 };
-/* Returns the next row, valid until the next call; S_FALSE: no more. */
+/* Returns the next row, which is valid until the next call. Returns S_FALSE after the last row. */
 HRESULT row_sort_next(struct row_sort *s, struct sorted_row *out);
 /* Compares two rows by their keys. */
 int sorted_row_compare(const struct sorted_row *a, const struct sorted_row *b);

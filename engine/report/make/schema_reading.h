@@ -39,7 +39,7 @@ HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
 HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);
 HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out);
-/* Returns the index of the attribute's keyword among the keywords of its kind; -1: unknown. */
+/* Returns the index of the attribute's keyword among the keywords of its kind, or -1 if the keyword is unknown. */
 HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
                        int *out);
 /* Returns the first element with that name among `node` and its following siblings. If `name` is NULL, any name

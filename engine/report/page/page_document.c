@@ -219,8 +219,8 @@ static void add_columns(struct writing *w, const struct report_table *table)
     text_buffer_add(w->out, "</Header>\n");
 }
 
-/* Returns whether the table is shown, and sets how many rows of it may be shown. *all: the number of its rows in the
-   report; 0 for a table in a row. */
+/* Returns whether the table is shown, and sets how many rows of it may be shown. *all becomes the number of its rows in
+   the report, or 0 for a table in a row. */
 static bool choose_rows(struct writing *w, const struct report_table *table, uint64_t *all)
 {
     struct open_table *t = &w->open[table->depth];

@@ -21,7 +21,8 @@ struct page_waves {
     struct chart_value *values; /* values of the current series */
     size_t omitted;
 };
-/* `watched`: the series is from a chart with "watch", and may repeat a series of another chart. */
+/* `watched` means that the series is from a chart with "watch"; such a series may be the same as a series of another
+   chart. */
 HRESULT page_waves_series(struct page_waves *w, const struct chart_layout *chart, const char *object,
                           const struct chart_source *series, bool watched);
 /* Adds a chart of the page. `at` is the index of the chart in the findings. */

@@ -286,8 +286,8 @@ static HRESULT rules_check_group(struct rules *r, const struct rules_file *file,
     return check_deep(&c, group, RULES_Group);
 }
 
-/* Like schema_file_load, for rules: Windows' own rules are %systemroot%\pla\rules\Rules.System.CPU.xml and similar
-   files. */
+/* Works like schema_file_load, but loads rules. Windows' own rules are %systemroot%\pla\rules\Rules.System.CPU.xml and
+   similar files. */
 static HRESULT rules_file_load(const char *name, const char *importer, struct schema_file *out)
 {
     static const struct shipped_files rules = {"rules file", "pla/rules", shipped_rules};

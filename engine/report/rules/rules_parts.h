@@ -49,7 +49,7 @@ struct rule_value {
     double number; /* the number for RULE_NUMBER; 0 or 1 for RULE_TRUTH */
     char *text;    /* the value as XPath converts it to a string, for all kinds; from memory_alloc */
 };
-/* Returns the value of a variable; NULL: the variable has no value. */
+/* Returns the value of a variable, or NULL if the variable has no value. */
 typedef const struct rule_value *rule_variable_find(void *context, const char *name);
 
 struct xpath_scope {
@@ -75,7 +75,8 @@ struct xpath_result {
 HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
 void xpath_result_free(struct xpath_result *r);
 
-/* Returns the length in bytes of a variable's name at the beginning of the text; 0: no name. */
+/* Returns the length in bytes of a variable's name at the beginning of the text, or 0 if the text does not begin
+   with a name. */
 size_t rules_name_length(const char *text);
 /* Checks that the text is valid XPath for all values of its variables. Errors are the same as those of rules_evaluate,
    except those that depend on values. */
@@ -106,7 +107,7 @@ struct rules {
     struct texts errors, notes;
 };
 
-/* A position in the rules, for messages; NULL and 0: outside of rules. */
+/* A position in the rules, for messages; its members are NULL and 0 outside of rules. */
 struct rules_place {
     const char *file, *group, *rule;
     unsigned step; /* counted from 1 */
@@ -161,24 +162,24 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
    error names element and attribute. */
 HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
                      struct xpath_result *out);
-/* Like rules_select, for an expression built from the attribute's expression. */
+/* Works like rules_select, for an expression that is built from the attribute's expression. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
 /* rules_is_over returns whether the caller stops the run or its time is used up. rules_check_limits returns the error
    for these cases, or for too many operations. */
 bool rules_is_over(void *run);
 HRESULT rules_check_limits(const struct rules_run *run);
-/* Runs the actions in an element for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: an
-   action failed, or the node no longer exists. */
+/* Runs the actions in an element for the step's node; `context` is NULL if the step has no node. An action that fails
+   is noted; returns S_FALSE if an action failed, or if the node no longer exists. */
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
 HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* Copies an element with its contents, including text between elements. The copy is not yet inserted into the report.
-   `expand`: its texts and attributes come from rules, and are expanded. */
+   `expand` means that the texts and attributes of the element are from rules and must be expanded. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
 /* Inserts `item`, the Item of a warning, into `table`, and adds the warning to the outcome. `e` is the position for
    errors. */
 HRESULT rules_add_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr table, xmlNodePtr item);
-/* Runs a Threshold (rules_threshold.c). S_FALSE: an error was noted. */
+/* Runs a Threshold (rules_threshold.c). Returns S_FALSE if an error was noted. */
 HRESULT rules_do_threshold(struct rules_run *run, xmlNodePtr threshold);
 /* Checks that the attributes of the Threshold can be combined. */
 HRESULT rules_threshold_check(xmlNodePtr threshold);
@@ -201,7 +202,8 @@ struct report_target {
     struct xml_document document;
     char *folder; /* folder of the documents that rules insert */
 };
-/* Opens a report and removes everything that rules added to it earlier. `stop`: as for xml_limits. */
+/* Opens a report and removes everything that rules added to it earlier. `stop` has the meaning that it has in
+   xml_limits. */
 HRESULT report_target_open(const char *path, bool (*stop)(void *context), void *context, struct report_target *out);
 void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);

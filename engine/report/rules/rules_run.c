@@ -164,7 +164,8 @@ static HRESULT set_variables(struct rules_run *run, xmlNodePtr step, xmlNodePtr 
     return FAILED(hr) ? hr : failed ? S_FALSE : S_OK;
 }
 
-/* Runs the first When that is true, or else Otherwise. S_FALSE: no block was run, or something in it failed. */
+/* Runs the first When that is true, or else Otherwise. Returns S_FALSE if no block was run, or if something in the
+   block failed. */
 static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr context)
 {
     for (xmlNodePtr when = rules_child(exists, "When"); when; when = rules_next(when, "When")) {
@@ -186,8 +187,8 @@ static HRESULT do_exists(struct rules_run *run, xmlNodePtr exists, xmlNodePtr co
     return otherwise ? rules_do_actions(run, otherwise, context) : S_FALSE;
 }
 
-/* Runs the step's actions for its nodes. S_FALSE: the step has failed (MS-PLA 2.2.3.4). A step that only sets variables
-   succeeds if there are nodes. */
+/* Runs the step's actions for its nodes. Returns S_FALSE if the step has failed (MS-PLA 2.2.3.4). A step that only sets
+   variables succeeds if there are nodes. */
 static HRESULT do_nodes(struct rules_run *run, xmlNodePtr step, const struct xpath_result *nodes)
 {
     xmlNodePtr exists = rules_child(step, "Exists"), otherwise = rules_child(step, "Otherwise");

@@ -77,8 +77,8 @@ static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
     return false;
 }
 
-/* Counts the texts of a function's arguments, or of the context node if it has no arguments. `all`: for each node of a
-   list, not only the first. */
+/* Counts the texts of a function's arguments, or of the context node if it has no arguments. If `all` is set, counts
+   for each node of a list, not only for the first one. */
 static bool count_texts(xmlXPathParserContextPtr parser, int count, bool all)
 {
     if (!count)
@@ -121,7 +121,7 @@ struct search {
     const char *at; /* position of `what` in `in`; NULL: not found */
 };
 
-/* Counts the comparisons. False: the limit is exceeded. */
+/* Counts the comparisons. Returns false if the limit is exceeded. */
 static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
 {
     xmlXPathContextPtr context = parser->context;
@@ -144,7 +144,7 @@ static bool search_find(xmlXPathParserContextPtr parser, struct search *s)
     return false;
 }
 
-/* Reads the two arguments and searches. False: an error occurred. */
+/* Reads the two arguments and searches. Returns false if an error occurred. */
 static bool search_begin(xmlXPathParserContextPtr parser, int count, struct search *s)
 {
     *s = (struct search){0};
@@ -249,7 +249,7 @@ size_t rules_name_length(const char *text)
     return n;
 }
 
-/* Returns the length of the name in `{name}`; 0: not a valid name. */
+/* Returns the length of the name in `{name}`, or 0 if the name is not valid. */
 static size_t placeholder(const char *at)
 {
     const size_t n = *at == '{' ? rules_name_length(at + 1) : 0;

@@ -160,7 +160,7 @@ static int compare_divisors(const void *left, const void *right)
     return owners || !a->by_instance || !b->by_instance ? owners : text_compare_nocase(a->instance, b->instance);
 }
 
-/* Returns the row of the other counter that belongs to this row; NULL: no such row. */
+/* Returns the row of the other counter that belongs to this row, or NULL if no row belongs to it. */
 static xmlNodePtr find_partner(const struct counted_rows *partners, const struct counted_row *row)
 {
     struct counted_row key = *row;
@@ -184,7 +184,7 @@ static HRESULT collect_partners(xmlNodePtr report, const char *path, struct coun
 
 /* ---- processors and memory ---- */
 
-/* Sets *out to the number of instances of a counter with one instance per processor; 0: unknown. */
+/* Sets *out to the number of instances of a counter with one instance per processor; 0 if the number is unknown. */
 static HRESULT count_processors(xmlNodePtr report, const char *machine, double *out, uint64_t *visited)
 {
     static const char *const paths[] = {"\\Processor(*)\\% Processor Time",

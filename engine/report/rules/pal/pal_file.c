@@ -79,7 +79,8 @@ static bool is_true(const char *text)
 
 /* ---- counters ---- */
 
-/* Returns the instance in "(...)" before `end`; NULL: none. Brackets may be nested: (a (b)). */
+/* Returns the instance in "(...)" before `end`, or NULL if there is no instance. Brackets may be nested: (a
+   (b)). */
 static const char *instance_begin(const char *path, const char *end)
 {
     unsigned deep = 0;
@@ -100,7 +101,7 @@ static const char *part_of(struct pal_set *set, const char *from, const char *en
 }
 
 /* Returns the XPath condition that a table's object has this name or, if `regular` is set, matches this regular
-   expression. NULL: the expression is not supported. */
+   expression. Returns NULL if the expression is not supported. */
 static const char *object_test(struct pal_set *set, struct pal_source *s, const char *object, bool regular)
 {
     static const char of[] = PAL_LOWER("@source");

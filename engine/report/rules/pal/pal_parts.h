@@ -102,8 +102,8 @@ struct pal_tokens {
     struct pal_token *items;
     size_t count, capacity;
 };
-/* Splits code into tokens. `names`: the names of collections and questions, which may contain any characters. S_FALSE:
-   the code is too long. */
+/* Splits code into tokens. `names` are the names of collections and questions, which may contain any characters.
+   Returns S_FALSE if the code is too long. */
 HRESULT pal_tokens_read(struct pal_pool *p, const char *code, const struct texts *names, struct pal_tokens *out);
 
 /* ---- understanding code ---- */

@@ -142,7 +142,8 @@ static const char *severity_of(struct writing *w)
     return "warning";
 }
 
-/* `select`: path from the step's node to the row. `when`: attributes and condition of the block. */
+/* `select` is the path from the step's node to the row. `when` contains the attributes and the condition of the
+   block. */
 static void add_warning(struct writing *w, const char *select, const char *when, const char *subject, const char *limit,
                         const char *values)
 {

@@ -121,7 +121,8 @@ static void html_add(struct html *h, const char *text, size_t size)
     text_buffer_add_n(&h->out, text, size);
 }
 
-/* Adds the character of an entity and returns the entity's length; 0: the ampersand does not begin an entity. */
+/* Adds the character of an entity and returns the entity's length, or 0 if the ampersand does not begin an
+   entity. */
 static size_t html_entity(struct html *h, const char *at)
 {
     static const struct {
