@@ -40,7 +40,7 @@ static const char help_text[] =
 /* An item that a definition requires. */
 struct wish {
     char *collector, *name;
-    char *reason; /* why it is not supported; NULL: it is supported */
+    char *reason; /* why it is not supported; NULL if it is supported */
     bool ignored; /* true for a setting that has no effect */
 };
 struct wishes {

@@ -23,8 +23,8 @@ enum cli_exit {
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
-    const char *help;    /* the whole help, with a newline at the end; NULL: the verb prints its help itself if -? is an
-                            argument */
+    const char *help;    /* the whole help, with a newline at the end; NULL means that the verb prints its help
+                            itself if -? is an argument */
     /* Runs the verb. argv is UTF-8, without the names of program and verb. Returns an enum cli_exit. */
     int (*run)(int argc, char **argv);
 };
@@ -94,7 +94,7 @@ bool options_help_wanted(void);
 /* Finds the name that is most similar to a mistyped word, by the number of different letters. */
 struct nearest {
     const char *word;
-    const char *name; /* NULL: no name is similar */
+    const char *name; /* NULL if no name is similar */
     unsigned distance;
 };
 /* Compares the word with a name. Zero-initialise the struct and set `word` before the first call. The name is
@@ -163,7 +163,7 @@ int help_of(int argc, char **argv);
 int help_print(const struct verb *verb, int argc, char **argv);
 /* Prints that the verb is unknown, and suggests the most similar verb. Returns CLI_USAGE. */
 int help_no_verb(const char *name);
-const struct verb *help_find_verb(const char *name); /* ignores case; NULL: unknown */
+const struct verb *help_find_verb(const char *name); /* ignores case; NULL if unknown */
 
 /* Reads a file with one item per line: counters (-cf) or command lines (-config). Adds the lines without surrounding
    spaces and quotes; skips empty lines and lines that begin with ';' or '#'. The file may be in the ANSI code page,

@@ -18,12 +18,13 @@ static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tr
    the table, and summaries of the verbs. */
 struct shell {
     const char *name, *driver;
-    const char *head; /* the beginning of a line that contains the names of the programs; NULL: no such line */
+    const char *head; /* the beginning of a line that contains the names of the programs; NULL if no line contains
+                         them */
     const char *list_begin, *list_named, *list_end;
     const char *row_begin, *row_named, *row_end;
     const char *table_begin, *table_end;
-    const char *summaries_begin, *summary_begin, *summary_named, *summaries_end; /* NULL: the shell shows no
-                                                                                    summaries */
+    /* NULL if the shell shows no summaries */
+    const char *summaries_begin, *summary_begin, *summary_named, *summaries_end;
 };
 static const struct shell bash = {
     .name = "bash",

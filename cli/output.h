@@ -16,7 +16,7 @@
    programs read it while it grows (DECISIONS 131). Zero-initialise. */
 struct output {
     const char *path; /* borrowed */
-    char *partial;    /* the temporary file; NULL: the output is a device, a pipe or a link, which is written
+    char *partial;    /* the temporary file; NULL if the output is a device, a pipe or a link, which is written
                          directly */
 };
 enum output_over {

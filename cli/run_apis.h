@@ -7,7 +7,7 @@
 
 /* The options of the command line. Lists are separated by commas. */
 struct run_apis_options {
-    const char *log; /* path of the log; NULL: calls are not traced */
+    const char *log; /* path of the log; NULL if calls are not traced */
     const char *modules, *include, *exclude;
     bool names_only, recursive;
 };

@@ -89,7 +89,7 @@ static void lodctr_query_json(const struct registered_extensions *list)
 
 /* The letter of an argument such as "/M:file", and the part after the colon; the part is NULL if there is no colon. */
 struct letter {
-    char letter; /* lower case; 0: the argument is an operand */
+    char letter; /* lower case; 0 if the argument is an operand */
     const char *value;
 };
 

@@ -23,10 +23,10 @@ struct log_gap {
 };
 
 struct log_statistics {
-    uint64_t bytes; /* 0: unknown */
+    uint64_t bytes; /* 0 if unknown */
     uint64_t samples;
     int64_t first, last;
-    int64_t interval; /* median, in units of 100 ns; 0: fewer than two samples */
+    int64_t interval; /* median, in units of 100 ns; 0 if there are fewer than two samples */
     struct log_gap gaps[MAX_GAPS];
     size_t gap_count;
     uint64_t gaps_in_all;

@@ -27,7 +27,7 @@ struct relog {
 
     const struct log_format_traits *format;
     struct counter_names *names; /* translates counter names if -c is in another language than the log, or if the
-                                    output has English names; NULL: not needed */
+                                    output has English names; NULL if not needed */
     struct filter filter;
     struct inputs inputs;
     struct columns columns;

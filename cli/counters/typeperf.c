@@ -45,7 +45,7 @@ static const char help_text[] =
 
 struct settings {
     const char *counter_file, *output, *format, *interval, *machine;
-    uint32_t samples; /* 0: no limit */
+    uint32_t samples; /* 0 means no limit */
     bool yes, list, list_instances, json;
     struct texts counters, account;
     uint64_t interval_ms;

@@ -25,8 +25,8 @@ struct doctor {
     uint32_t wait_ms;
     struct doctor_finding *items;
     size_t count, capacity;
-    char *folder; /* the registered folder, from memory_alloc; NULL: not registered, so the checks use the program's
-                     folder */
+    char *folder; /* the registered folder, from memory_alloc; NULL if not registered; the checks then use the
+                     program's folder */
 };
 /* Adds a finding. `about` replaces "{}" in the remedy and may be NULL. Fails with E_OUTOFMEMORY. */
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...) PRINTF_LIKE(4, 5);

@@ -72,7 +72,7 @@ struct http_security;
    frees. */
 struct http_body {
     const char *type, *bytes;
-    char *owned; /* from memory_alloc; NULL: borrowed */
+    char *owned; /* from memory_alloc; NULL if the bytes are borrowed */
     size_t size;
     void (*give_back)(void *owner); /* called when the body has been sent, on the connection's thread; may be NULL */
     void *owner;
@@ -86,7 +86,7 @@ struct http_options {
        status. */
     unsigned (*answer)(void *user, const struct http_request *request, struct http_body *out);
     void *user;
-    struct http_security *security; /* borrowed; NULL: no TLS and no accounts */
+    struct http_security *security; /* borrowed; NULL means no TLS and no accounts */
 };
 
 struct http_server;

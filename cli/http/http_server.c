@@ -42,8 +42,8 @@ struct http_server {
 struct http_connection {
     struct http_server *server;
     struct socket_end *socket;
-    struct http_security_state *security; /* the state with which the connection began; NULL: no -web file */
-    struct tls_session *tls;              /* NULL: no TLS */
+    struct http_security_state *security; /* the state with which the connection began; NULL means no -web file */
+    struct tls_session *tls;              /* NULL means no TLS */
     size_t size;                          /* received bytes */
     char bytes[HTTP_REQUEST_BYTES];       /* bytes of the current request and any requests after it */
 };

@@ -33,8 +33,8 @@ struct http_security {
     bool tls, accounts; /* whether the server began with TLS, and with accounts */
     struct lock lock;
     struct http_security_state *state;
-    uint64_t checked, refused; /* `checked`: time of the last check; `refused`: hash of the files that were reported as
-                                  unusable; 0: no such files */
+    uint64_t checked, refused; /* `checked`: time of the last check; `refused`: hash of the files that were reported
+                                  as unusable; 0 means no such files */
 };
 
 /* ---- the files ---- */

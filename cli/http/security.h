@@ -25,7 +25,7 @@ struct http_security_state *http_security_take(struct http_security *s);
 void http_security_release(struct http_security_state *state); /* NULL is allowed */
 /* Returns true if no newer state has been loaded. */
 bool http_security_is_current(struct http_security *s, const struct http_security_state *state);
-struct tls_server *http_security_tls(const struct http_security_state *state); /* NULL: no TLS */
+struct tls_server *http_security_tls(const struct http_security_state *state); /* NULL means no TLS */
 /* Returns true if the request's Authorization header has the credentials of an account, or if there are no accounts. */
 bool http_security_accepts(struct http_security_state *state, const struct http_request *request);
 /* Returns the header lines of a response with status 401. */

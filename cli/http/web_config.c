@@ -22,7 +22,7 @@ struct reader {
     struct web_config *c;
     unsigned number; /* number of the line */
     enum section section;
-    size_t indent; /* indentation of the section's keys; 0: no key yet */
+    size_t indent; /* indentation of the section's keys; 0 means no key yet */
 };
 
 static HRESULT line_fault(const struct reader *r, const char *why, const char *what)

@@ -36,7 +36,7 @@ static const char help_text[] =
 
 struct live_settings {
     const char *counter_file, *interval, *machine, *http, *web;
-    uint32_t samples; /* 0: no limit */
+    uint32_t samples; /* 0 means no limit */
     uint64_t interval_ms;
     struct texts counters, paths; /* `counters` are the paths as the user specified them; `paths` are the same paths
                                      with computer names */

@@ -72,7 +72,7 @@ struct logman_row {
     bool (*is_value)(const char *word); /* decides whether WORDS_MAYBE takes the word; also recognises a value after
                                            "--name", which is ignored */
     struct logman_property property;
-    const char *form, *text; /* for the help: the form of the value (NULL: no value) and the description */
+    const char *form, *text; /* for the help: the form of the value (NULL means no value) and the description */
 };
 extern const struct logman_row logman_rows[LOGMAN_OPTIONS];
 /* Returns the form of the option's value. For -f, this is the list of the log formats. */
@@ -95,8 +95,8 @@ struct logman_option {
 struct logman_line {
     enum logman_verb verb;
     bool verb_given; /* false: the line has no verb, so `verb` is the default verb */
-    unsigned adverb; /* enum logman_adverb; 0: none */
-    char *name;      /* NULL: no name */
+    unsigned adverb; /* enum logman_adverb; 0 means no adverb */
+    char *name;      /* NULL means no name */
     bool help;
     struct logman_option *options;
     size_t count, capacity;

@@ -97,11 +97,11 @@ static HRESULT log_on(const struct logman_line *line)
 /* The set that the line names. */
 struct logman_target {
     struct object *set;       /* holds one reference */
-    struct object *collector; /* holds one reference; NULL: not selected yet */
+    struct object *collector; /* holds one reference; NULL if not selected yet */
     char *name;               /* the name, with the namespace if the user specified one */
     char *short_name;         /* without a namespace */
     char *collector_name;     /* for "Set\Collector"; otherwise NULL */
-    const char *server;       /* borrowed; NULL: this computer */
+    const char *server;       /* borrowed; NULL means this computer */
     bool session;             /* the set is in the namespace Session */
     bool found;               /* the set exists and was queried */
 };

@@ -16,7 +16,7 @@ static const char marks[] = {[REPORT_CAME] = '+', [REPORT_WENT] = '-', [REPORT_C
 
 struct diff {
     const char *paths[2];
-    struct json *j;          /* NULL: print text */
+    struct json *j;          /* NULL means that text is printed */
     struct text_buffer last; /* the table whose name was printed last */
     unsigned side; /* part that was written last: 0 and 1 mean the facts of that file, 2 means the differences, 3 means
                       nothing yet */

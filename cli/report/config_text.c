@@ -12,7 +12,7 @@ enum { FIRST_ROWS = 200, FIRST_BYTES = 0x40000, WIDEST_COLUMN = 100, LAST_COLUMN
 
 struct shown_table {
     const struct report_table *table;
-    size_t widths[REPORT_MAX_COLUMNS]; /* 0: no value yet */
+    size_t widths[REPORT_MAX_COLUMNS]; /* 0 means no value yet */
     bool measured;                     /* the first rows have been printed, and the widths are fixed */
     bool paragraphs;
     struct text_buffer waiting; /* the buffered first rows: the strings of their columns and other cells, each with its

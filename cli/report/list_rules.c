@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct rules_listing {
-    struct json *json; /* NULL: print text */
+    struct json *json; /* NULL means that text is printed */
     char *pack;        /* pack of the last rule that was printed */
     size_t count;
 };

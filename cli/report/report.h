@@ -12,26 +12,27 @@
 struct report_request {
     struct texts operands;       /* files and folders */
     struct texts schemas;        /* names of report schemas; empty: the general schema */
-    const char *output, *events; /* `output`: name of the report; NULL: report.xml; `events`: file for all events; NULL:
-                                    none; both are borrowed, like the strings below */
+    const char *output, *events; /* `output`: name of the report; NULL means report.xml; `events`: file for all
+                                    events; NULL means no file; both are borrowed, like the strings below */
     const char *set, *language;
     uint32_t level;
-    uint32_t slice;    /* length of a slice in seconds; 0: automatic */
-    uint32_t seconds;  /* time limit for rules and for a style sheet; 0: the default */
-    const char *sheet; /* style sheet of the page; NULL: the built-in one */
+    uint32_t slice;    /* length of a slice in seconds; 0 means automatic */
+    uint32_t seconds;  /* time limit for rules and for a style sheet; 0 means the default */
+    const char *sheet; /* style sheet of the page; NULL means the built-in style sheet */
     bool as_json, show_progress, yes, html;
     bool checked;                   /* apply rules */
     bool unchecked;                 /* result: no rule applied to the contents of the report */
     struct texts rules;             /* names of rules; empty: the built-in rules */
-    const struct rules *slices_for; /* rules that need more slices than the schemas specify; NULL: no such rules */
+    const struct rules *slices_for; /* rules that need more slices than the schemas specify; NULL means no such
+                                       rules */
     struct trace_knowledge known;
     struct texts name_files; /* from -names: files with the counter names of the computer that wrote the logs; not freed
                                 by report_request_free */
-    struct rules *read;      /* the rules to apply; NULL: none */
+    struct rules *read;      /* the rules to apply; NULL means no rules */
     /* Results: */
     char *path;  /* path of the report */
-    char *page;  /* path of the page; NULL: not requested */
-    char *names; /* text about how many counter names were recognized; NULL: the names are English */
+    char *page;  /* path of the page; NULL if not requested */
+    char *names; /* text about how many counter names were recognized; NULL if the names are English */
     struct texts warnings;
 
     struct texts inputs;

@@ -34,7 +34,7 @@ struct exporting {
     enum export_names which_names;
     struct texts counters, paths; /* `counters` are the paths as the user specified them; `paths` are the same paths
                                      with computer names */
-    uint64_t interval_ms;         /* the shortest sample interval of the set's collectors; 0: no set */
+    uint64_t interval_ms;         /* the shortest sample interval of the set's collectors; 0 means no set */
 };
 /* Checks -preset and -names, and that at least one counter is selected. Prints a message on failure. */
 int exporting_check(const char *verb, struct exporting *x);

@@ -13,13 +13,13 @@
 /* Zero-initialise. */
 struct trace_frames {
     struct trace_stacks stacks;
-    struct symbols *symbols;            /* NULL: no symbols */
+    struct symbols *symbols;            /* NULL means no symbols */
     uint64_t frames[STACK_MOST_FRAMES]; /* frames of the last stack that was shown */
 };
 struct trace_frame {
     uint64_t address;
     struct code_place place; /* zero: not known */
-    const char *function;    /* name from the symbols, or name of the .NET method; NULL: unknown */
+    const char *function;    /* name from the symbols, or name of the .NET method; NULL if unknown */
     uint64_t offset;         /* offset in the function; if the function is unknown, offset in the module */
 };
 /* Reads the traces a first time. `symbols` (may be empty) has the form that symbols_open takes. Prints to stderr which

@@ -22,7 +22,7 @@ struct trace_statistics {
     int64_t first, last;             /* FILETIMEs of the first and last event */
     uint64_t counter_samples;        /* number of events from a log of performance counters */
     struct trace_contents contents;
-    char *computer; /* name of the computer, which even an incomplete event can provide; from memory_alloc; NULL:
+    char *computer; /* name of the computer, which even an incomplete event can provide; from memory_alloc; NULL if
                        unknown */
     struct texts damage;
     struct event_view *view;

@@ -17,7 +17,7 @@ enum { MOST_THREADS = 1 << 20, MOST_PROCESSES = 1 << 18, MOST_PROCESSORS = 4096 
 
 struct one_thread {
     uint32_t process;
-    int64_t ready_since; /* 0: the thread is not ready */
+    int64_t ready_since; /* 0 if the thread is not ready */
     bool running, ended;
     struct figures of;
 };
@@ -28,7 +28,7 @@ struct one_process {
 };
 struct one_processor {
     bool known;
-    uint32_t running; /* 0: idle */
+    uint32_t running; /* 0 if idle */
     int64_t since;
 };
 

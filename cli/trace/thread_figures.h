@@ -15,14 +15,14 @@ struct figures {
 };
 struct figures_row {
     uint32_t process, thread; /* thread 0: the row is the whole process */
-    const char *name;         /* name of the process; NULL: unknown */
+    const char *name;         /* name of the process; NULL if unknown */
     struct figures of;
 };
 
 /* Zero-initialise. */
 struct thread_figures {
     struct id_map threads, processes, processors;
-    int64_t begin;     /* FILETIME of the first counted event, or of the last reset; 0: no event yet */
+    int64_t begin;     /* FILETIME of the first counted event, or of the last reset; 0 means no event yet */
     uint64_t switches; /* switches on all processors, including those to and from idle threads */
     uint64_t lost;     /* number of events that the session lost */
 };

@@ -71,7 +71,7 @@ struct show {
     struct trace_knowledge known;
     struct trace_choice choice;
     const char *level;
-    uint32_t max; /* 0: no limit */
+    uint32_t max; /* 0 means no limit */
     bool follow, as_json, stacks;
 
     struct trace_frames frames; /* used only if `stacks` is set */

@@ -49,8 +49,8 @@ struct trace_choice {
     struct texts providers; /* names with * and ?, or GUIDs */
     struct texts processes; /* ids, or names with * and ? */
     struct texts keywords;  /* numbers (the event must have at least one of their bits), or names with * and ? */
-    uint32_t worst;         /* highest level that is selected; 0: all levels */
-    const char *text;       /* pattern with * and ? that the event's line must contain; NULL: any line */
+    uint32_t worst;         /* highest level that is selected; 0 means all levels */
+    const char *text;       /* pattern with * and ? that the event's line must contain; NULL means any line */
 };
 
 struct json;

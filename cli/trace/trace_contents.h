@@ -26,7 +26,7 @@ const char *decoded_by_name(enum decoded_by way, bool for_json);
 
 struct provider_contents {
     GUID provider; /* the event provider or the event's class; zero: unknown */
-    char *name;    /* NULL: unknown */
+    char *name;    /* NULL if unknown */
     uint64_t events, decoded, by[DECODED_WAYS];
 };
 

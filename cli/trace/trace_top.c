@@ -143,7 +143,7 @@ static const char *const sort_names[] = {"cpu", "ready", "switches", "read", "wr
 
 struct top {
     const char *sort;
-    uint32_t interval, rows, max; /* 0: not specified */
+    uint32_t interval, rows, max; /* 0 if not specified */
     bool of_threads, as_json;
     struct trace_knowledge known;
 
@@ -151,7 +151,7 @@ struct top {
     struct trace_schemas schemas;
     struct thread_figures figures;
     enum sort_key key;
-    int64_t next;   /* FILETIME of the next table; 0: no event yet */
+    int64_t next;   /* FILETIME of the next table; 0 means no event yet */
     int64_t latest; /* time of the latest event */
     int64_t started;
     uint32_t shown;

@@ -11,9 +11,9 @@ struct filter_pattern {
     char *text;
     struct log_counters
         parts;      /* one counter: the parsed pattern; none: it is not a counter path, so whole paths are compared */
-    char *instance; /* "parent/instance#index" with wildcards; NULL: matches counters with any instance and counters
+    char *instance; /* "parent/instance#index" with wildcards; NULL matches counters with any instance and counters
                        without an instance */
-    const char *english_object, *english_counter; /* translated to English; NULL: unnecessary, or unknown */
+    const char *english_object, *english_counter; /* translated to English; NULL if unnecessary, or unknown */
     bool used;                                    /* the pattern matched a counter */
     bool translated;                              /* the pattern matched a counter only by the counter's English
                                                      names */
@@ -55,7 +55,7 @@ struct columns {
     uint32_t *buckets; /* hash table over the columns: index + 1 */
     size_t bucket_count;
     struct instance_numbers numbers; /* numbers of a counter's instances in the current sample */
-    size_t most;                     /* maximum number of columns; 0: no limit */
+    size_t most;                     /* maximum number of columns; 0 means no limit */
     uint64_t refused;                /* requests for columns beyond `most` */
     uint64_t rank;                   /* sort key of new columns: their input and counter */
 };

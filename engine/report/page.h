@@ -11,11 +11,12 @@
 
 struct page_make {
     const char *report, *output; /* paths of the files */
-    const char *base;            /* folder below which the output must be, even if its path contains links; NULL:
-                                    anywhere */
-    const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL: the built-in sheet */
+    const char *base;            /* folder below which the output must be, even if its path contains links; NULL
+                                    means anywhere */
+    const char *sheet; /* an XSLT file of the user, which transforms the report itself; NULL means the built-in
+                          sheet */
     bool picture;      /* create a picture: the charts as SVG, with the built-in sheet */
-    uint32_t seconds;  /* time limit of a transformation; 0: PAGE_SECONDS */
+    uint32_t seconds;  /* time limit of a transformation; 0 means PAGE_SECONDS */
     bool (*stop)(void *context); /* if it returns true, page_make stops with HRESULT_FROM_WIN32(ERROR_CANCELLED); may
                                     be NULL */
     void *context;
@@ -34,7 +35,7 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 struct page_bounds {
     size_t cells;                /* maximum cells of all tables */
-    size_t waves;                /* maximum bytes of the values that the script draws; 0: none */
+    size_t waves;                /* maximum bytes of the values that the script draws; 0 means no values */
     bool (*stop)(void *context); /* if it returns true, the function stops with HRESULT_FROM_WIN32(ERROR_CANCELLED);
                                     may be NULL */
     void *context;
@@ -87,7 +88,7 @@ struct chart_line {
 };
 /* A horizontal line: the limit that a warning compared the counter with, or a limit that the user requested. */
 struct chart_limit {
-    size_t warning; /* number of the warning; 0: no warning */
+    size_t warning; /* number of the warning; 0 means no warning */
     bool has_value;
     double value;
 };

@@ -33,8 +33,8 @@ void pal_imported_free(struct pal_imported *i);
 
 struct pal_job {
     const char *path;            /* path of the file; messages contain it */
-    const char *text;            /* content of the file, which then must not inherit from other files; NULL: `path`
-                                    is read */
+    const char *text;            /* content of the file, which then must not inherit from other files; NULL means
+                                    that `path` is read */
     size_t size;                 /* size of `text` */
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
     bool means;                  /* true: rules compare the means of slices; false: rules compare peaks, as PAL does */

@@ -18,20 +18,22 @@ struct report_make {
     const struct texts *inputs;         /* paths of files, for example the result of report_find_inputs */
     const struct report_schema *schema; /* after report_schema_order */
     const char *output;                 /* path of the document */
-    const char *base;           /* folder below which the document and events_output must be (report_head); NULL:
-                                   anywhere */
-    const char *events_output;  /* EventsFileName: all events as XML; NULL: none */
-    const char *set, *computer; /* names for the header; NULL: the name is taken from the inputs */
-    const char *language;       /* language of the schema's strings; NULL: strings without a language, or English */
-    unsigned level;             /* highest level of tables; 0 means 1 */
-    size_t memory;              /* number of bytes that all tables together may use; 0: REPORT_MEMORY */
-    uint32_t slice;             /* seconds of the slices of all counter tables; 0: as specified by the schema */
-    bool ranged;                /* use only the samples of counter logs from `from` to `to`, inclusive */
-    int64_t from, to;           /* FILETIMEs in the time zone of the first log; INT64_MIN and INT64_MAX: no limit */
-    const struct counter_names *names; /* translates counter names of other languages; NULL: the report has the names
-                                          in the logs */
+    const char *base;                   /* folder below which the document and events_output must be (report_head); NULL
+                                           means anywhere */
+    const char *events_output;          /* EventsFileName: all events as XML; NULL means no file */
+    const char *set, *computer;         /* names for the header; NULL means that the name is taken from the inputs */
+    const char *language;               /* language of the schema's strings; NULL means strings without a language, or
+                                           English */
+    unsigned level;                     /* highest level of tables; 0 means 1 */
+    size_t memory;                      /* number of bytes that all tables together may use; 0 means REPORT_MEMORY */
+    uint32_t slice;   /* seconds of the slices of all counter tables; 0 means the length in the schema */
+    bool ranged;      /* use only the samples of counter logs from `from` to `to`, inclusive */
+    int64_t from, to; /* FILETIMEs in the time zone of the first log; INT64_MIN and INT64_MAX mean no
+                         limit */
+    const struct counter_names *names; /* translates counter names of other languages; NULL means that the report has
+                                          the names in the logs */
     char **names_result; /* receives the result of inputs_describe_names, from memory_alloc or NULL; may be NULL */
-    const struct trace_knowledge *known; /* schemas of events; NULL: the schemas registered on this computer */
+    const struct trace_knowledge *known; /* schemas of events; NULL means the schemas registered on this computer */
     /* The threads that read call this function often. If it returns true, report_make stops with
        HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
     bool (*stop)(void *context);

@@ -28,13 +28,13 @@ struct report_section {
     size_t attribute_count;
 };
 struct report_table {
-    const struct report_table *outer; /* the table whose row contains this table; NULL: this table is in a section */
+    const struct report_table *outer; /* the table whose row contains this table; NULL if this table is in a section */
     const char *section, *name;
     const struct report_attribute *attributes;
     size_t attribute_count;
     const struct report_data *columns; /* columns of the table's Header; the texts of these items are empty */
     size_t column_count;
-    unsigned depth; /* 0: in a section */
+    unsigned depth; /* 0 means in a section */
 };
 struct report_row {
     const struct report_data *cells;

@@ -106,22 +106,23 @@ struct schema_counter_table {
     size_t pattern_count, pattern_capacity;
     unsigned excluded; /* enum schema_counter_column */
     unsigned added;    /* bits of enum schema_counter_column, from the attribute `columns` (ours) */
-    unsigned sort;     /* the column by which the rows are sorted (ours); 0: the rows are in the order of the logs */
+    unsigned sort;     /* the column by which the rows are sorted (ours); 0 means that the rows are in the order of
+                          the logs */
     bool ascending;
     const char *chart;  /* (ours) patterns; each pattern adds a chart of the counters that match it */
     const char *limit;  /* (ours) at most SCHEMA_MOST_LIMITS numbers; each number is a line in the charts */
     const char *watch;  /* (ours) patterns; each counter that matches gets a chart, which is shown only if a warning
                            refers to the counter */
     const char *slices; /* (ours) patterns; each row of a counter that matches has a table of slices of the time */
-    uint32_t slice;     /* seconds of each slice; 0: automatic */
+    uint32_t slice;     /* seconds of each slice; 0 means automatic */
 };
 struct schema_table {
     bool of_events; /* EventTable; otherwise CounterTable */
     const char *name, *topic, *note;
     unsigned level;     /* 1 to SCHEMA_HIGHEST_LEVEL */
     const char *key;    /* a number or a text; in the order of keys, texts follow numbers */
-    uint32_t threshold; /* rows shown initially; 0: as many as the report specifies */
-    uint32_t row_count; /* maximum of rows; 0: the document's limit */
+    uint32_t threshold; /* rows shown initially; 0 means as many as the report specifies */
+    uint32_t row_count; /* maximum of rows; 0 means the document's limit */
     const char *file;   /* the schema file */
     unsigned line;
     struct schema_event_table events;

@@ -82,10 +82,11 @@ struct rules_outcome {
     size_t notice_count, notice_capacity;
     enum rules_severity worst;  /* the highest severity of the warnings */
     struct texts errors, notes; /* errors and notes of this run; errors in the rules themselves are in rules_errors */
-    uint64_t known;  /* number of parts of tables that steps selected; 0: no rule fits the report's contents */
+    uint64_t known;             /* number of parts of tables that steps selected; 0 means that no rule fits the report's
+                                   contents */
     bool unfinished; /* the run was stopped because all rules together exceeded a limit; `errors` contains the
                         reason */
-    char *log;       /* the lines of rules.log; NULL: none */
+    char *log;       /* the lines of rules.log; NULL means no lines */
 };
 void rules_outcome_free(struct rules_outcome *o);
 /* Returns whether the rules neither selected anything in the report's tables nor reported anything: the report was not
@@ -98,13 +99,13 @@ static inline bool rules_know_nothing(const struct rules_outcome *o)
 struct rules_job {
     const struct rules *rules;
     const char *report;          /* path of the report to read */
-    const char *output;          /* path of the report with the changes of the rules; NULL: not written */
-    const char *base;            /* folder below which the output must be (file_open_below); NULL: anywhere */
-    const char *language;        /* language of strings; NULL: any */
-    uint32_t log_level;          /* overrides the log level in the rules; 0: use the level in the rules */
-    uint32_t expression_limit;   /* XPath operations per expression; 0: 20,000,000 */
-    uint32_t seconds;            /* time limit of the rules; 0: RULES_SECONDS. Warnings that were raised before the
-                                    limit are kept */
+    const char *output;          /* path of the report with the changes of the rules; NULL if not written */
+    const char *base;            /* folder below which the output must be (file_open_below); NULL means anywhere */
+    const char *language;        /* language of strings; NULL means any */
+    uint32_t log_level;          /* overrides the log level in the rules; 0 means the level in the rules */
+    uint32_t expression_limit;   /* XPath operations per expression; 0 means 20,000,000 */
+    uint32_t seconds;            /* time limit of the rules; 0 means RULES_SECONDS. Warnings that were raised before
+                                    the limit are kept */
     bool (*stop)(void *context); /* called often, also while an expression is evaluated; may be NULL */
     void *context;
 };

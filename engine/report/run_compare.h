@@ -50,9 +50,10 @@ struct run_side {
     struct run_series *series; /* sorted by object, counter and instance */
     size_t count, capacity;
     double begin, end;                /* time range of all series */
-    char *start, *duration, *samples; /* facts of the report; `start` has no time zone; NULL: the report does not
+    char *start, *duration, *samples; /* facts of the report; `start` has no time zone; NULL if the report does not
                                          contain the fact */
-    char *names;                      /* the fact about names of counters in another language; NULL: none */
+    char *names;                      /* the fact about names of counters in another language; NULL means no such
+                                         fact */
     double from, to;                  /* start and end of the compared part, in seconds */
 };
 /* Reads a report. Returns S_FALSE if the report has no values over time. */
@@ -62,7 +63,7 @@ void run_side_free(struct run_side *s);
 struct run_compare_options {
     bool by_clock;       /* align the runs by the time of day; otherwise by their starts */
     double skip;         /* seconds to skip at the start of both runs */
-    double slice;        /* seconds of a slice; 0: the shared time / RUN_SLICES */
+    double slice;        /* seconds of a slice; 0 means the shared time / RUN_SLICES */
     double least_change; /* percent; smaller changes of the mean are ignored */
 };
 /* Zero-initialise. */
@@ -72,7 +73,7 @@ struct run_comparison {
     size_t count, verdicts[RUN_VERDICTS];
     struct texts only[2]; /* paths of counters that only one side has */
     double span;          /* seconds that both runs cover */
-    const char *nothing;  /* reason why nothing can be compared; NULL: comparison is possible */
+    const char *nothing;  /* reason why nothing can be compared; NULL if comparison is possible */
     struct texts notes;
 };
 /* Compares the sides, which were read before. Returns S_FALSE if the sides have no counter in common, or no time range

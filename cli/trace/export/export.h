@@ -19,14 +19,14 @@ struct export_frame {
     char *name; /* such as "ntdll.dll!NtRead" or "app.exe+0x1080"; the allocated size is a multiple of
                    EXPORT_NAME_BLOCK */
     size_t name_length;
-    const struct code_module *module; /* NULL: the address is not in a module */
+    const struct code_module *module; /* NULL if the address is not in a module */
     const char *function;             /* the part of `name` after the module; the whole name if there is no module */
     uint64_t address;                 /* offset in the module; without a module, the address */
     bool kernel;
 };
 struct export_thread {
     uint32_t index, process, id;
-    char *name, *process_name; /* NULL: unknown */
+    char *name, *process_name; /* NULL if unknown */
     char *label;               /* result of export_label */
     void *of_format;           /* freed by the format */
 };
@@ -34,18 +34,18 @@ struct export_event {
     const struct dumped_event *dumped;
     int64_t time;
     uint32_t processor;
-    struct export_thread *thread;    /* NULL: unknown */
-    const struct event_stack *stack; /* NULL: none */
+    struct export_thread *thread;    /* NULL if unknown */
+    const struct event_stack *stack; /* NULL means no stack */
     uint32_t node;                   /* node of `stack` in the tree of frames, for formats with `event_stacks` */
     const char *name;                /* "Provider/Event" */
 };
 struct export_switch {
     int64_t time;
     uint32_t processor;
-    struct export_thread *from, *to; /* NULL: the idle thread, or a thread that is not exported */
+    struct export_thread *from, *to; /* NULL means the idle thread, or a thread that is not exported */
     int8_t from_priority, to_priority;
     uint8_t state, reason; /* KTHREAD_STATE and KWAIT_REASON of the thread that is switched out */
-    uint32_t node;         /* stack of the thread that is switched in; 0: unknown */
+    uint32_t node;         /* stack of the thread that is switched in; 0 if unknown */
     const struct event_stack *stack;
 };
 /* A wait of a thread between two periods on a processor. `ready` is the time when the thread became ready and only

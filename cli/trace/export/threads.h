@@ -15,7 +15,7 @@ struct live_process {
 };
 struct live_thread {
     uint32_t process;
-    uint32_t index; /* index of the exported thread + 1; 0: none yet */
+    uint32_t index; /* index of the exported thread + 1; 0 means no index yet */
     char *name;
     int64_t out, ready; /* `out`: time since which the thread is not running; `ready`: time since which the thread is
                            waiting for a processor. The members contain the time plus 1; 0 means that the time is

@@ -21,7 +21,7 @@ struct event_cell {
     enum event_cell_kind kind;
     uint64_t number; /* for CELL_SIGNED, the bits of the int64_t value */
     double real;
-    const char *text; /* the displayed form of the value; NULL: the digits of the number are displayed. Never NULL
+    const char *text; /* the displayed form of the value; NULL if the digits of the number are displayed. Never NULL
                          for CELL_TEXT */
     size_t length;    /* length of the text, which contains no NUL */
 };
@@ -122,7 +122,7 @@ struct event_column {
     const struct schema_column *said;
     struct event_field field;
     size_t source;
-    int sum; /* index of the sum that the column shows; NO_SUM: the column shows a value */
+    int sum; /* index of the sum that the column shows; NO_SUM if the column shows a value */
 };
 struct event_columns {
     struct event_column items[EVENT_COLUMNS]; /* the table's columns, then the sub-table's */

@@ -30,7 +30,7 @@ struct event_groups {
     struct block *blocks, *last;
     size_t held; /* bytes of blocks and buckets */
     uint64_t added;
-    struct row_sort *parts; /* NULL: so far, all groups fitted into memory */
+    struct row_sort *parts; /* NULL if all groups have fitted into memory so far */
     struct text_buffer body;
     struct block *at; /* for reading from memory: the block of the next entry */
     size_t at_byte;

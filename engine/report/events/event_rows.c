@@ -16,7 +16,7 @@ struct kept {
 struct event_rows {
     size_t memory, held;
     uint64_t most, added, given;
-    struct row_sort *sort; /* NULL: the rows are in the heap `kept` */
+    struct row_sort *sort; /* NULL if the rows are in the heap `kept` */
     struct kept *kept;     /* a heap; its first element is the row that comes last in the order */
     size_t count, capacity;
 };

@@ -16,7 +16,7 @@ struct event_sink {
     const struct event_columns *columns;
     size_t memory;
     uint64_t most;               /* maximum rows that are written */
-    struct event_groups *groups; /* NULL: records are rows */
+    struct event_groups *groups; /* NULL if records are rows */
     struct event_rows *rows;
     struct row_sort *subs; /* records of sub-tables, by the group's key */
     uint64_t records;

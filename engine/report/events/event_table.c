@@ -28,8 +28,8 @@ struct event_table {
     struct event_columns columns;
     struct source_fields *sources[EVENT_SOURCES];
     struct event_sink *sink;
-    struct event_join *join;                 /* NULL: nothing is joined */
-    struct event_transactions *transactions; /* NULL: events are not transactions */
+    struct event_join *join;                 /* NULL if nothing is joined */
+    struct event_transactions *transactions; /* NULL if events are not transactions */
     struct event_cell cells[EVENT_COLUMNS];
     struct text_buffer body, before;
     const struct report_totals *totals; /* set while the table is written */

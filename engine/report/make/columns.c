@@ -173,7 +173,7 @@ void filter_free(struct filter *f)
 
 /* One counter of an input. */
 struct source {
-    size_t column;        /* NO_COLUMN: the filter rejects the counter, or the counter is a wildcard and each
+    size_t column;        /* NO_COLUMN if the filter rejects the counter, or the counter is a wildcard and each
                              instance has a column */
     bool matches;         /* the filter accepts the counter, or at least one of its instances */
     struct place *places; /* places of the last sample's instances, in the order of that sample */

@@ -23,7 +23,7 @@ struct bin {
 enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* keeps the places of other values away from ZERO_PLACE */ };
 
 struct value_sketch {
-    double *values; /* all values; NULL: bins are used */
+    double *values; /* all values; NULL if bins are used */
     size_t value_count, value_capacity;
     bool sorted;
     struct bin *bins; /* sorted by `place` */

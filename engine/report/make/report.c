@@ -46,11 +46,11 @@
 struct making {
     const struct report_make *make;
     struct report_inputs inputs;
-    struct report_counters *counters; /* NULL: no counter logs */
-    struct report_events *events;     /* NULL: no traces */
+    struct report_counters *counters; /* NULL means no counter logs */
+    struct report_events *events;     /* NULL means no traces */
     struct report_totals totals;
     struct texts *warnings;
-    char *names;                             /* fact about the number of counter names that were recognised; NULL:
+    char *names;                             /* fact about the number of counter names that were recognised; NULL if
                                                 all names are English */
     struct texts notes;                      /* facts of the recording, not problems of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */

@@ -46,7 +46,7 @@ void value_statistics_free(struct value_statistics *s);
 
 struct chart_point {
     float least, mean, greatest;
-    uint32_t count; /* number of values; 0: no value */
+    uint32_t count; /* number of values; 0 means no value */
 };
 /* Zero-initialise. */
 struct chart_series {
@@ -56,9 +56,9 @@ struct chart_series {
     int64_t lead;
     int64_t last;     /* FILETIME of the last value */
     float latest;     /* the last value */
-    int64_t interval; /* time between samples in units of 100 ns, as last reported; 0: unknown */
+    int64_t interval; /* time between samples in units of 100 ns, as last reported; 0 if unknown */
     bool assumed;     /* the width is still an assumption */
-    size_t most;      /* points at most; 0: CHART_POINTS */
+    size_t most;      /* maximum number of points; 0 means CHART_POINTS */
     size_t count;     /* points up to the last one with a value */
     struct chart_point *points;
     size_t capacity;
@@ -95,8 +95,8 @@ struct time_slice {
 };
 /* Zero-initialise. */
 struct slice_series {
-    int64_t width; /* in units of 100 ns; 0: no value yet */
-    int64_t fixed; /* specified width, set before the first value; 0: automatic, starting at 10 s */
+    int64_t width; /* in units of 100 ns; 0 means no value yet */
+    int64_t fixed; /* specified width, set before the first value; 0 means automatic, starting at 10 s */
     int64_t first; /* the first slice begins at this multiple of the width */
     struct time_slice *items;
     size_t count, capacity;
@@ -121,7 +121,7 @@ struct report_counters_make {
     const struct report_schema *schema; /* borrowed until the end */
     unsigned level;                     /* tables of higher levels are not created */
     size_t memory;                      /* bytes that may be kept in memory */
-    uint32_t slice;                     /* seconds of a slice, for all tables; 0: as specified by the schema */
+    uint32_t slice;                     /* seconds of a slice, for all tables; 0 means the length in the schema */
 };
 HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out);
 /* Reads the logs from their beginning. All samples of a counter form one series, even if they are from several logs.
@@ -153,13 +153,13 @@ const char *counter_table_name(const struct schema_table *table, const struct lo
 
 struct counter_series {
     struct value_statistics statistics;
-    char *instance; /* "parent/instance#index"; NULL: no instance */
+    char *instance; /* "parent/instance#index"; NULL means no instance */
     bool wanted;    /* at least one table needs the series */
     bool percentiles, charted, watched;
     /* `sliced`: the row may have a table of slices. `in_slices`: slices are computed, for the row's table of slices or
        for its trend */
     bool sliced, in_slices;
-    struct chart_series *chart; /* NULL: no chart was requested, or there are too many charts */
+    struct chart_series *chart; /* NULL if no chart was requested, or there are too many charts */
     struct slice_series slices; /* width 0: no slices were requested, or too many series have slices */
 };
 
@@ -167,12 +167,13 @@ struct counter_series {
 struct counter_rows {
     const struct report_schema *schema;
     const struct schema_table *table;
-    const char *object; /* object whose counters are written, if the table is for any object ("*"); NULL: the table
+    const char *object; /* object whose counters are written, if the table is for any object ("*"); NULL if the table
                            names its object */
     const struct log_counter *counters;
     struct counter_series *series;
     size_t count;
-    size_t *slices_left; /* rows of slices that the document may still contain; NULL: write no slices */
+    size_t *slices_left; /* rows of slices that the document may still contain; NULL means that no slices are
+                            written */
 };
 /* Writes nothing if no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *warnings);

@@ -20,7 +20,7 @@ struct open_table {
 
 struct report_document {
     char *path, *draft; /* `draft` is the temporary file until the document is complete */
-    char *base;         /* folder below which the document must be; NULL: anywhere */
+    char *base;         /* folder below which the document must be; NULL means anywhere */
     struct file *file;
     struct text_buffer text, cell; /* cell: the text of the current number */
     int64_t cell_time;             /* the time that `time` contains as text */

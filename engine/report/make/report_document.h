@@ -23,7 +23,7 @@ struct report_document;
    is NULL. */
 struct report_head {
     const char *name, *version;
-    const char *base; /* folder below which the file must be (file_open_below); NULL: anywhere */
+    const char *base; /* folder below which the file must be (file_open_below); NULL means anywhere */
     int bias_minutes; /* time zone of the document: UTC = local + bias */
 };
 struct report_column_head {
@@ -36,11 +36,11 @@ struct report_column_head {
 };
 struct report_table_head {
     const char *name, *topic, *key, *note, *source;
-    const char *local;  /* the name of `source` in the log's language; NULL: both names are equal, or there is no
+    const char *local;  /* the name of `source` in the log's language; NULL if both names are equal, or there is no
                            source */
-    uint32_t threshold; /* rows shown initially; 0: unspecified */
+    uint32_t threshold; /* rows shown initially; 0 if unspecified */
     unsigned level;
-    uint32_t most_rows; /* 0: REPORT_MOST_ROWS */
+    uint32_t most_rows; /* 0 means REPORT_MOST_ROWS */
     const struct report_column_head *columns;
     size_t column_count;
 };
@@ -81,7 +81,7 @@ void report_table_end(struct report_document *d, uint64_t *omitted);
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
-    const char *limit;   /* numbers, separated by spaces, at which the chart has lines; NULL: no lines */
+    const char *limit;   /* numbers, separated by spaces, at which the chart has lines; NULL means no lines */
     bool watched;        /* shown only if a warning refers to its counter */
     bool elapsed;        /* times are relative to the start; the time of the start is not written */
     int64_t first, last; /* FILETIME */

@@ -219,7 +219,7 @@ struct copying {
     struct report_document *to;
     struct open_head tables[REPORT_MAX_TABLES];
     size_t depth;
-    size_t omitted_rows; /* depth of the row that is omitted together with its content; 0: no row is omitted */
+    size_t omitted_rows; /* depth of the row that is omitted together with its content; 0 if no row is omitted */
     bool footer;         /* inside a footer */
     uint64_t omitted;
     char *section, *key;

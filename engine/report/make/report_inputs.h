@@ -13,7 +13,7 @@ struct report_inputs {
     struct trace_inputs traces;
     struct texts documents;
     uint64_t buffers_lost; /* lost buffers according to the traces */
-    char *computer;        /* the computer according to the inputs; NULL: no input contains it */
+    char *computer;        /* the computer according to the inputs; NULL if no input contains it */
 };
 /* Adds a warning with the reason for each unreadable input. Fails with REPORT_NO_DATA if no input is readable. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *warnings);

@@ -209,7 +209,7 @@ struct reader {
     /* section and item: the attributes of these elements; row: the Data elements of the row; single: the current
        Report, chart, fact or string. */
     struct data_list section, item, row, single;
-    struct data_list *filled; /* destination of the current text; NULL: none */
+    struct data_list *filled; /* destination of the current text; NULL means that no text is open */
     const char *part;         /* part of the file that is being parsed */
     size_t part_size;
 };

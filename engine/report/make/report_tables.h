@@ -10,11 +10,11 @@
 
 /* Totals of all inputs. The totals are complete after all inputs have been read. */
 struct report_totals {
-    int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: no event */
+    int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0 means no event */
     double seconds;      /* seconds from `first` to `last`: the duration by which rates are divided (MS-PLA 2.2.3.3) */
     uint64_t events, events_lost, buffers_lost, undecoded;
     uint64_t samples;                  /* samples of all counter logs */
-    int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0: no sample */
+    int64_t sample_first, sample_last; /* FILETIMEs of the first and the last sample; 0 means no sample */
     bool valueless;                    /* there are samples, but none of them contains a value of a requested counter */
     uint64_t gaps;                     /* periods without samples that are at least twice the log's interval */
     /* Called often while tables are written; true stops with HRESULT_FROM_WIN32(ERROR_CANCELLED). May be NULL. */
@@ -85,7 +85,7 @@ struct report_events_make {
     unsigned level;                     /* tables of higher levels are not created */
     size_t memory;                      /* bytes that all tables together may keep */
     const struct trace_knowledge *known;
-    const char *events_output; /* all events as XML go to this file; NULL: nowhere */
+    const char *events_output; /* all events as XML go to this file; NULL means nowhere */
     const char *base;          /* folder below which events_output must be (report_document.h) */
 };
 /* `warnings` and `notes` receive the messages that struct report_table_make describes; both are borrowed until

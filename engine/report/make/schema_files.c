@@ -71,8 +71,8 @@ static HRESULT take_shipped(const struct shipped_files *of, const char *wanted, 
 /* ---- the file that an import names ---- */
 
 struct import_place {
-    char *base; /* folder below which the file must be; NULL: anywhere */
-    char *path; /* NULL: the import can only be a built-in file */
+    char *base; /* folder below which the file must be; NULL means anywhere */
+    char *path; /* NULL if the import can only be a built-in file */
 };
 
 static HRESULT leads_out(const struct shipped_files *of, const char *name, const char *why)

@@ -21,7 +21,7 @@ struct schema_reading {
     struct report_schema *s;
     const struct xml_document *document;
     const char *file;            /* owned by the schema */
-    const char *section, *table; /* current section and table, for errors; NULL: none */
+    const char *section, *table; /* current section and table, for errors; NULL means no section or no table */
 };
 
 /* Returns SCHEMA_INVALID. The message is `line N: ELEMENT attribute="value": why`. `attribute` and `value` may be

@@ -223,7 +223,7 @@ struct transforming {
     struct complaint complaint;
     HRESULT failed;
     const struct page_part *at; /* where the first problem is: in the sheet or the document */
-    const char *why;            /* NULL: libxslt's message */
+    const char *why;            /* NULL means that libxslt's message is the reason */
     xmlChar *result;
     int size;
     bool is_own; /* a sheet of the user */

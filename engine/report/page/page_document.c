@@ -77,7 +77,7 @@ struct writing {
     unsigned sections, tables, cells, charts;
     size_t warning_at, chart_at;           /* indexes of the next entries in the findings */
     unsigned passed_tables, passed_charts; /* numbers of tables and charts omitted from the page */
-    unsigned skipped; /* 0: no table is skipped; otherwise 1 plus the depth of the table that is skipped, or whose
+    unsigned skipped; /* 0 if no table is skipped; otherwise 1 plus the depth of the table that is skipped, or whose
                          current row is skipped */
     bool row_open[REPORT_MAX_TABLES];
     struct chart_layout chart;

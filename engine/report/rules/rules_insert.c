@@ -161,7 +161,7 @@ HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodeP
 struct insertion {
     xmlNodePtr node, target;
     enum rules_axis axis;
-    xmlNodePtr last; /* node after which the next node is inserted; NULL: nothing was inserted yet */
+    xmlNodePtr last; /* node after which the next node is inserted; NULL if nothing was inserted yet */
 };
 
 static HRESULT insert_one(struct rules_run *run, void *insertion, xmlNodePtr from, bool expand)

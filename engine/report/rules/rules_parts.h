@@ -56,7 +56,7 @@ struct xpath_scope {
     xmlNodePtr node; /* the context node; the expression can refer to all of the node's document */
     rule_variable_find *find;
     void *context;
-    uint32_t limit;              /* maximum operations of one evaluation; 0: EXPRESSION_OPERATIONS */
+    uint32_t limit;              /* maximum operations of one evaluation; 0 means EXPRESSION_OPERATIONS */
     uint64_t operations;         /* total of all evaluations so far; each evaluation adds at least 200 */
     bool (*stop)(void *context); /* called often while libxml2 evaluates; may be NULL */
     void *stop_context;

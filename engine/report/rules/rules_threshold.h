@@ -11,7 +11,7 @@
 /* The attributes of a Threshold; strings belong to the element. */
 struct threshold {
     xmlNodePtr element;
-    const char *counter, *per, *minus, *unless; /* counter paths; NULL: none */
+    const char *counter, *per, *minus, *unless; /* counter paths; NULL means no counter */
     const char *unit;
     enum rules_measure of;
     enum rules_scale times;
@@ -43,9 +43,9 @@ struct threshold_finding {
     double value;                            /* mean of the slices beyond the limit, or the trend, the increase, or
                                                 the value for the whole report */
     double worst;                            /* the extreme sample in the slices beyond the limit */
-    const char *first, *last; /* start of the first and end of the last slice beyond the limit; "": unknown */
+    const char *first, *last; /* start of the first and end of the last slice beyond the limit; "" if unknown */
     const char *worst_at;
-    double seconds; /* total time beyond the limit; 0: unknown */
+    double seconds; /* total time beyond the limit; 0 if unknown */
     bool is_critical;
 };
 struct threshold_findings {

@@ -118,7 +118,7 @@ COUNTED(round_of, xmlXPathRoundFunction, false)
 
 struct search {
     xmlChar *in, *what;
-    const char *at; /* position of `what` in `in`; NULL: not found */
+    const char *at; /* position of `what` in `in`; NULL if not found */
 };
 
 /* Counts the comparisons. Returns false if the limit is exceeded. */
@@ -368,7 +368,7 @@ static HRESULT expression_prepare(const char *expression, struct prepared *out)
 
 struct evaluation {
     const char *expression; /* prepared */
-    xmlNodePtr node;        /* NULL: the expression is only compiled */
+    xmlNodePtr node;        /* NULL if the expression is only compiled */
     const struct rule_value *const *values;
     size_t value_count;
     uint32_t limit;

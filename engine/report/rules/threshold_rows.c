@@ -224,7 +224,7 @@ static HRESULT scale_of(const struct threshold *t, xmlNodePtr report, const char
 
 struct read_slice {
     const char *start, *end;
-    double mean, least, greatest; /* NaN: no value */
+    double mean, least, greatest; /* NaN means no value */
 };
 struct read_slices {
     struct read_slice *items;

@@ -47,7 +47,7 @@ void pal_skip_brackets(struct pal_machine *m);
 
 /* Records why the code is not understood; only the first reason is kept. */
 void pal_fails(struct pal_machine *m, const char *why);
-struct pal_value *pal_local(struct pal_machine *m, const char *name); /* NULL: none */
+struct pal_value *pal_local(struct pal_machine *m, const char *name); /* returns NULL if the variable has no value */
 void pal_set_local(struct pal_machine *m, const char *name, struct pal_value value);
 uint64_t pal_bit(const struct pal_machine *m, const struct pal_source *s);
 /* Reads an expression, starting at the current token. */

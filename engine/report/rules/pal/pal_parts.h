@@ -16,7 +16,7 @@ struct pal_pool {
     size_t bytes;
     bool failed;
 };
-const char *pal_keep(struct pal_pool *p, char *owned); /* NULL: out of memory */
+const char *pal_keep(struct pal_pool *p, char *owned); /* NULL means out of memory */
 const char *pal_format(struct pal_pool *p, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* ---- XPath ----
@@ -53,8 +53,8 @@ struct pal_source {
     bool has_instances; /* the path selects all instances of the object */
     bool is_sql;        /* the path's object is a regular expression, so the counter is combined with counters of the
                            same SQL Server */
-    int decimals;       /* decimals to which PAL rounds its values; -1: not rounded */
-    const char *rows;   /* XPath of the counter's rows in a report; NULL: not supported, `why` is the reason */
+    int decimals;       /* decimals to which PAL rounds its values; -1 if not rounded */
+    const char *rows;   /* XPath of the counter's rows in a report; NULL if not supported, `why` is the reason */
     const char *why;
 };
 struct pal_threshold {
@@ -113,7 +113,7 @@ enum { PAL_ALERTS_MAX = 8, PAL_OPERANDS_MAX = 4 };
 /* A condition on the rows of one counter. */
 struct pal_alert {
     const struct pal_source *source;
-    const char *condition;    /* XPath that contains PAL_ROW; NULL: the counter is a computed counter (struct
+    const char *condition;    /* XPath that contains PAL_ROW; NULL if the counter is a computed counter (struct
                                  pal_formula) */
     const char *sign, *limit; /* XPath; `sign` is the operator, and `limit` is a number or an expression */
     bool is_constant;         /* the limit is a number */
@@ -124,8 +124,8 @@ struct pal_alert {
 struct pal_outcome {
     struct pal_alert alerts[PAL_ALERTS_MAX];
     size_t count;
-    const char *why;  /* NULL: understood */
-    const char *note; /* NULL: none */
+    const char *why;  /* NULL if understood */
+    const char *note; /* NULL means no note */
 };
 HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_threshold *t, bool means,
                       struct pal_outcome *out);
@@ -134,8 +134,9 @@ HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const s
 struct pal_formula {
     const struct pal_source *operands[PAL_OPERANDS_MAX];
     size_t count;
-    const char *value, *guard; /* `guard`: the condition under which the formula has a value; "": always */
-    const char *why, *note;    /* `why` is the reason why the code was not understood; NULL: the code was understood */
+    const char *value, *guard; /* `guard`: the condition under which the formula has a value; "" means always */
+    const char *why, *note;    /* `why` is the reason why the code was not understood; NULL if the code was
+                                  understood */
 };
 HRESULT pal_formula_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s,
                          struct pal_formula *out);

@@ -29,7 +29,7 @@ struct writing {
     const struct pal_threshold *threshold;
     const char *tag, *higher; /* `higher` is a predicate that excludes rows with warnings of a higher priority */
     unsigned higher_count;
-    const char *details, *links; /* IDs of strings; NULL: none */
+    const char *details, *links; /* IDs of strings; NULL means no string */
 };
 
 /* ---- texts ---- */

@@ -28,7 +28,7 @@ struct pal_value {
     const struct pal_source *source;
     uint64_t of;       /* bit mask of the sources that the value uses; the bit of a source is its position in the
                           analysis */
-    const char *guard; /* XPath: the condition under which the expression has a value; NULL: always */
+    const char *guard; /* XPath: the condition under which the expression has a value; NULL means always */
     bool of_trend;
 };
 
