@@ -143,8 +143,8 @@ extern const struct verb verb_check, verb_compare, verb_completion, verb_config,
 /* In the native program, replaces the verbs that need the server (cli/server.c). Prints which package contains the
    verb. Returns CLI_FAILED. */
 int cli_needs_server(const char *verb);
-/* Returns the error of a failed start. Its message names the package if the required program is not in this program's
-   folder. */
+/* Returns the error of a failed start. If the required program is not in this program's folder, the message names the
+   package that contains it. */
 HRESULT cli_start_error(HRESULT hr, const char *program);
 #ifndef _WIN32
 /* If the server's package is installed, replaces this process with the package's command, unless this program always

@@ -34,8 +34,8 @@ static char *partial_path(const char *path)
     return text_format("%s.partial", path);
 }
 
-/* Returns true for devices, pipes and links. They are written directly, because renaming a temporary file to the name
-   of such a file would replace it. */
+/* Returns true for devices, pipes and links. Such files are written directly, because renaming a temporary file to the
+   name of such a file would replace it. */
 static bool is_written_in_place(const char *path)
 {
     return is_device(path) || is_link(path);

@@ -40,8 +40,8 @@ static HRESULT check_proc(struct doctor *d)
     return doctor_find(d, DOCTOR_FOUND_PROC_HIDDEN, NULL, "/proc hides the processes of other users (hidepid)");
 }
 
-/* Checks that the zone file exists if TZ names one. The other form of TZ, such as EST5EDT or <+03>-3, contains the
-   offset itself. */
+/* Checks that the zone file exists if TZ names one. If TZ has the other form, such as EST5EDT or <+03>-3, TZ contains
+   the offset and needs no file. An absolute path is not checked. */
 static HRESULT check_zone(struct doctor *d)
 {
     static const char folder[] = "/usr/share/zoneinfo/";

@@ -68,8 +68,8 @@ HRESULT http_gzip(const char *bytes, size_t size, char **out, size_t *out_size);
 
 struct http_security;
 
-/* The body of a response. Its bytes are borrowed until give_back is called, or are in `owned`, which the server
-   frees. */
+/* The body of a response. The bytes of the body are borrowed until give_back is called, or are in `owned`, which the
+   server frees. */
 struct http_body {
     const char *type, *bytes;
     char *owned; /* from memory_alloc; NULL if the bytes are borrowed */

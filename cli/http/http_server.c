@@ -69,7 +69,7 @@ static void body_end(struct http_body *body)
 }
 
 /* Authenticates the client with the current files, and creates the body. Returns the status. 0 means that the
-   connection must end: it has a TLS session, and the certificates or accounts have been replaced since that session
+   connection must end, because it has a TLS session, and the certificates or accounts were replaced after this session
    began. The client must then reconnect. No response is lost, because none was sent. */
 static unsigned answer_make(struct http_connection *c, const struct http_request *request, struct http_body *body,
                             const char **challenge)

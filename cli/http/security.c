@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the contents of the -web file, and of the files that it names, as a state. A state is immutable and
    reference-counted, and is replaced as a whole when a file changes. Only the list of accepted headers grows. A scraper
-   sends the same header every few seconds and bcrypt takes 0.1 s, so accepted headers are kept in memory. They are
-   overwritten when the state is freed. */
+   sends the same header every few seconds and bcrypt takes 0.1 s, so accepted headers are kept in memory. Accepted
+   headers are overwritten when the state is freed. */
 #include "cli/http/security.h"
 
 #include "engine/base/clock.h"

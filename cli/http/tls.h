@@ -15,7 +15,7 @@ HRESULT tls_server_open(const struct web_config *config, struct tls_server **out
 void tls_server_close(struct tls_server *s); /* NULL is allowed */
 
 struct tls_session;
-/* Begins a session over a connection. Both arguments are borrowed until tls_session_close. */
+/* Begins a session over a connection. `server` and `socket` are borrowed until tls_session_close. */
 HRESULT tls_session_open(struct tls_server *server, struct socket_end *socket, struct tls_session **out);
 /* Continues the handshake for at most `timeout_ms`. S_OK means that the session is established, and that the client has
    presented any certificate that the server requires. HRESULT_FROM_WIN32(ERROR_TIMEOUT): call the function again. */

@@ -120,7 +120,8 @@ static void push_report(void *user, HRESULT reason, const char *text)
     fflush(stderr);
 }
 
-/* Finds the queue's folder. Each URL has its own queue, so that two commands for different servers do not share one. */
+/* Finds the queue's folder. Each URL has its own queue. Therefore two commands for different servers do not share a
+   queue. */
 static HRESULT push_find_queue(struct push_verb *v)
 {
     if (v->queue) {

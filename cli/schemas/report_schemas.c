@@ -243,7 +243,7 @@ HRESULT report_grammar_text(struct text_buffer *b)
     grammar_end_simple(b);
     grammar_add_pattern(b, schema_sort_names[VALUE_GUIDS], "\\{" GUID_PATTERN "\\}|" GUID_PATTERN);
     grammar_add_pattern(b, schema_sort_names[VALUE_EVENT_ID], "[0-9]{1,5}|\\*");
-    /* Both patterns must match: the form is right, and there is at least one digit. */
+    /* Two patterns must match: the first one checks the form, and the second one requires at least one digit. */
     text_buffer_format(b,
                        "  <xs:simpleType name=\"%s\">\n    <xs:restriction>\n      <xs:simpleType>"
                        "<xs:restriction base=\"xs:string\"><xs:pattern value=\"" MASK_HALF "(;" MASK_HALF

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* A trace_progress function that shows the progress. Its context is a struct cli_progress. */
+/* A trace_progress function that shows the progress. The context of this function is a struct cli_progress. */
 void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
 /* Prints to stderr the warnings about corrupt parts of the traces. Returns CLI_DONE or CLI_REMARKS. */
 int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a report document (report_form.def; configuration collectors write it too) as a stream: memory is limited by
-   the largest row, 64 MB, and does not depend on the file's size. Files are not trusted. They must not have a document
-   type or define entities, and their attributes, names, columns and depth are limited. */
+   the largest row, 64 MB, and does not depend on the file's size. Files are not trusted. A document must not have a
+   document type or define entities. The attributes, names, columns and depth of a document are limited. */
 #ifndef OPENPLA_REPORT_READER_H
 #define OPENPLA_REPORT_READER_H
 

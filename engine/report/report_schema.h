@@ -207,7 +207,7 @@ struct schema_file {
     size_t size;
     bool shipped;
 };
-/* One kind of files: its name, its folder, and the files that are built in. */
+/* A kind of file: its name in messages, the folder of such files, and the files that are built into the program. */
 struct shipped_files {
     const char *sort;   /* name of this kind of file in messages, such as "schema" */
     const char *folder; /* folder of Windows' own files, below %systemroot%: "pla/reports" */

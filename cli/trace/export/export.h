@@ -70,7 +70,7 @@ struct export_counter_row {
 extern const struct export_counter_row export_counters[EXPORT_COUNTERS];
 
 struct export;
-/* The functions of a format. A function may be NULL; it is then not called. */
+/* The functions of a format. A function that is NULL is not called. */
 struct export_format {
     const char *name, *extension;
     bool folder;       /* the output is a folder */

@@ -410,7 +410,7 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
             take_sizes(x, r, m);
         }
     }
-    /* These events are not exported, but they may define other events. */
+    /* An event that only describes the trace is not exported, but it may define other events. */
     return is_description(r) ? trace_schemas_learn(x->schemas, m->e) : take_other(x, m);
 }
 

@@ -10,13 +10,13 @@
 /* Returns the index of the keyword among the keywords of `sort`, ignoring case; -1 if the text is not such a
    keyword. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
-/* Returns whether the element belongs to the format: it has no namespace, or the one of MS-PLA. */
+/* Returns whether the element belongs to the format. Such an element has no namespace, or MS-PLA's namespace. */
 bool schema_is_ours(xmlNodePtr node);
 
 /* ---- reading ---- */
 #define SCHEMA_INVALID OPENPLA_E_MALFORMED_XML
 
-/* One file. */
+/* The state for reading one file. */
 struct schema_reading {
     struct report_schema *s;
     const struct xml_document *document;

@@ -350,7 +350,7 @@ static void gather_tags(struct text_buffer *all, const struct report_attribute *
         text_buffer_format(all, "%s%s", all->length ? "\n" : "", tags);
 }
 
-/* The first row has the longest bars, and the footer has none. */
+/* The first row has the longest bars; the footer has no bars. */
 static void choose_bars(struct open_table *t, const struct report_row *row)
 {
     for (size_t i = 0; i < t->column_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report that rules change: it is read completely, changed in memory, and written once. */
+/* Implements the report that rules change. The report is read completely, changed in memory, and written once. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
@@ -17,8 +17,8 @@ enum {
     MEMORY_OF_BYTE = 16,     /* maximum memory per byte of XML; empty cells such as <Data name="a"/> need this much */
     DEEPEST = 200,           /* maximum depth of elements that rules create; libxml2 reads 256 levels */
 };
-/* A word in the attribute RULES_MARK. It means that the first line of `tag` was in the report before; for example,
-   rules of another program have added it. */
+/* A word in the attribute RULES_MARK. This word means that the first line of `tag` was in the report before; for
+   example, rules of another program have added it. */
 #define OWN_TAG "+tag"
 _Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "rules must be able to check every report");
 

@@ -15,7 +15,7 @@
    keyword. */
 int rules_word(enum rules_sort sort, const char *text);
 
-/* The packs of engine/report/rules/packs, which the build converts to a table; it ends with NULL. */
+/* The packs of engine/report/rules/packs as a table, which the build generates; the table ends with NULL. */
 extern const struct shipped_schema shipped_rules[];
 
 /* ---- functions of XPath ----
@@ -209,7 +209,7 @@ void report_target_close(struct report_target *t);
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
 /* Returns whether the node is still in the document. */
 bool report_target_has(const struct report_target *t, const xmlNode *node);
-/* Creates a new element, which is not yet inserted; it is marked when it is inserted. */
+/* Creates a new element but does not insert it; the element is marked when it is inserted. */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
 /* Inserts a text between its two marks. *last is the node after which the next text is inserted. */
 HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,

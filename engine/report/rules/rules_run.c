@@ -75,7 +75,7 @@ bool rules_is_over(void *run)
     return is_stopped(run) || is_late(run);
 }
 
-/* Returns the error if the caller has stopped the rules; it names the rule that was running. */
+/* Returns the error if the caller has stopped the rules. The message names the rule that was running. */
 static HRESULT stopped_error(const struct rules_run *run)
 {
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);

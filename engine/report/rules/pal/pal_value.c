@@ -219,7 +219,7 @@ static struct pal_value compare(struct pal_pool *p, const char *word, const stru
     }
     const struct pal_value x = pal_value_number(a), y = pal_value_number(b);
     if (x.kind == PAL_UNKNOWN || y.kind == PAL_UNKNOWN) {
-        /* One of the values is not a number, so the values differ. */
+        /* If one of the values is not a number, the values differ. */
         const bool texts = a->kind == PAL_TEXT || b->kind == PAL_TEXT;
         return texts && (!strcmp(word, "eq") || !strcmp(word, "ne")) && a->kind <= PAL_TRUTH && b->kind <= PAL_TRUTH
                    ? pal_truth(!strcmp(word, "ne"))

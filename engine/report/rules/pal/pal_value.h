@@ -40,7 +40,8 @@ struct pal_value pal_value_not(struct pal_pool *p, const struct pal_value *a);
 struct pal_value pal_value_choose(struct pal_pool *p, const struct pal_value *condition, const struct pal_value *a,
                                   const struct pal_value *b);
 bool pal_value_equal(const struct pal_value *a, const struct pal_value *b);
-/* Returns the value as a number or a Boolean; strings are converted as in PowerShell. PAL_UNKNOWN: it is neither. */
+/* Returns the value as a number or a Boolean; strings are converted as in PowerShell. Returns PAL_UNKNOWN if it is
+   neither. */
 struct pal_value pal_value_number(const struct pal_value *a);
 struct pal_value pal_value_truth(struct pal_pool *p, const struct pal_value *a);
 /* Returns the value in words, for messages; may be NULL. */
