@@ -40,9 +40,9 @@ struct http_request {
 };
 /* Parses the bytes received so far. `own_name` is this computer's name, which a client may use as the Host; if it is
    NULL, any Host is accepted. Returns 0 if more bytes are needed, 200 with *out, or the status with which to refuse the
-   request. The status is 400 for a malformed request, 403 for a foreign Host (another site can let its own name resolve
-   to this computer's address), 405 for a method other than GET and HEAD, 431 for a request that is too long, and 505 if
-   the protocol is not HTTP/1. */
+   request. The status is 400 for a malformed request, 403 for a foreign Host, 405 for a method other than GET and HEAD,
+   431 for a request that is too long, and 505 if the protocol is not HTTP/1. A foreign Host is refused, because another
+   site can let its own name resolve to this computer's address. */
 unsigned http_request_read(const char *bytes, size_t size, const char *own_name, struct http_request *out);
 /* Returns a text such as "Not Found". */
 const char *http_status_text(unsigned status);

@@ -548,7 +548,7 @@ static HRESULT put_mode(const struct change *c, const struct logman_option *o, u
             hr = logman_put_u32(bits[i].of_set ? c->set : c->collector, bits[i].property, bits[i].value);
     if (SUCCEEDED(hr) && (mode & MODE_NEW_FILE) != 0 && c->create && !logman_is_given(c->line, LOGMAN_MOST))
         hr = error_set(E_INVALIDARG, "-mode: newfile requires -max (megabytes per file)");
-    /* A session has no property Segment that could replace MODE_NEW_FILE, so its ExtendedModes keep MODE_NEW_FILE. */
+    /* A session does not use segments, so its ExtendedModes keep MODE_NEW_FILE. */
     if (SUCCEEDED(hr))
         hr = logman_put_u32(c->collector, "ExtendedModes", mode & ~(c->session ? own & ~(uint32_t)MODE_NEW_FILE : own));
     if ((mode & MODE_REAL_TIME) != 0)

@@ -9,7 +9,7 @@
 struct row_sort;
 
 /* `memory` is the limit in bytes for the records in memory, and later for the buffers from which the runs are read. A
-   buffer has at least 4 KB, and a single record may exceed the limit. NULL: out of memory. */
+   buffer has at least 4 KB, and a single record may exceed the limit. Returns NULL if memory runs out. */
 struct row_sort *row_sort_create(size_t memory);
 void row_sort_free(struct row_sort *s); /* NULL is allowed */
 /* Adds a record. A record consists of a key, which is compared byte by byte, and a body; both together have at most 2

@@ -47,8 +47,8 @@ static char lower(char c)
 
 /* ---- XPath ---- */
 
-/* XPath literals have no escapes, so apostrophes are written in double quotes. The literal is split after each brace,
-   so that rules do not read "{name}" as a variable. */
+/* XPath literals have no escapes, so apostrophes are written in double quotes. Each opening brace is a separate
+   literal, so that rules do not read "{name}" as a variable. */
 const char *pal_literal(struct pal_pool *p, const char *text, bool folded)
 {
     struct text_buffer b = {0};
