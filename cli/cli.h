@@ -75,8 +75,8 @@ int options_parse(const char *verb, int argc, char **argv, const struct option *
 /* Receives a verb's options. `sub` is the name of the sub-verb; "" means that the verb has none. All arguments are
    valid only during the call, and the function must not write to any target. */
 typedef void options_heard(void *user, const char *sub, const struct option *options, size_t count);
-/* Makes the verb report all its option tables instead of running, so that completion, the list of verbs and help --json
-   show exactly the options that the verb parses. Not thread-safe. */
+/* Makes the verb report all its option tables instead of running. Therefore completion, the list of verbs and help
+   --json show exactly the options that the verb parses. Not thread-safe. */
 void options_ask(const struct verb *verb, options_heard *heard, void *user);
 /* Reports a table of options if options_ask requested it. If `sub` is NULL, the table belongs to the sub-verb that
    options_ask is currently running. Before anything else, a verb must call options_parse, options_with_settings or

@@ -85,8 +85,8 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Returns the length of a choice such as "CSV|TSV" at the start of the string, or 0 if the string does not begin
-   with a choice, or if several words of the choice may be combined. */
+/* Returns the length of a choice such as "CSV|TSV" at the start of the string. Returns 0 if the string does not begin
+ * with a choice, or if several words of the choice may be combined. */
 static size_t choice_length(const char *text)
 {
     size_t length = 0;

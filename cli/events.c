@@ -52,7 +52,7 @@ static bool is_chosen(const struct choice *c, const struct journal_entry *e)
 }
 
 /* Returns true for fields that are always numbers. The name of the field decides, because all fields of the journal are
-   strings, and the name of a set or file may look like a number ("7"). */
+   strings. A string that looks like a number, such as "7", may be the name of a set or file. */
 static bool is_number_field(const char *name)
 {
     static const char *const names[] = {"Buffers", "BuffersLost", "Bytes",   "Count",     "Events", "Files",

@@ -79,8 +79,8 @@ static bool strip_port(struct http_span *host)
     return http_span_is_digits(port) && port.size <= 5;
 }
 
-/* Checks the Host header. A page of another site can make a browser send requests to this server, but then Host is the
-   name of that site, never an address or this computer's name. */
+/* Checks the Host header. A page of another site can make a browser send requests to this server. In such a request,
+   Host is the name of that site, never an address or this computer's name. */
 static unsigned check_host(struct http_span host, const char *own_name)
 {
     char name[256];

@@ -18,10 +18,10 @@ int trace_inputs_print_warnings(const struct trace_inputs *in, const char *verb)
 /* Works like trace_schemas_open, but prints warnings about unusable files to stderr. */
 HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out);
 
-/* Passes the events of the sessions to `take`, one at a time as they arrive, until all sessions have ended, Ctrl+C is
-   pressed, or `take` returns S_FALSE or fails. `raw` means that times are timestamps of the session's clock. `after`
-   (may be NULL) is called from time to time while `take` is not running, for work that must not wait for the next
-   event; its failure also ends the loop. Fails with the error of `take` or `after`, or with
+/* Passes the events of the sessions to `take`, one at a time as they arrive. Stops when all sessions have ended, when
+   Ctrl+C is pressed, or when `take` returns S_FALSE or fails. `raw` means that times are timestamps of the session's
+   clock. `after` (may be NULL) is called from time to time while `take` is not running, for work that must not wait for
+   the next event; its failure also ends the loop. Fails with the error of `take` or `after`, or with
    HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) and a message if a session does not exist or is not a real-time
    session. */
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),

@@ -28,9 +28,9 @@ HRESULT page_make(const struct page_make *make, struct texts *notes);
 
 /* ---- the document of a page ----
 
-   The sheet transforms this XML document. It contains the part of a report that a page shows, in the report's format,
-   but with titles instead of string IDs, with formatted numbers and the paths of charts, and with only the first rows
-   of long tables. The size of the document is limited, even if the report is large. */
+   The sheet transforms this XML document. It contains the part of a report that a page shows, in the report's format.
+   However, it has titles instead of string IDs, formatted numbers, the paths of charts, and only the first rows of long
+   tables. The size of the document is limited, even if the report is large. */
 #define PAGE_MOST_CHARTS 12
 
 struct page_bounds {

@@ -39,8 +39,9 @@ struct pal_job {
     const struct texts *answers; /* "NAME=VALUE"; may be NULL */
     bool means;                  /* true: rules compare the means of slices; false: rules compare peaks, as PAL does */
 };
-/* Fails with E_INVALIDARG for an answer to a question that does not exist, with OPENPLA_E_MALFORMED_XML if the file is
-   not a threshold file, with an error of a file, or with E_OUTOFMEMORY. Free `out` in any case. */
+/* Fails with E_INVALIDARG if an answer refers to a question that does not exist, and with OPENPLA_E_MALFORMED_XML if
+   the file is not a threshold file. Also fails with an error of a file, or with E_OUTOFMEMORY. Free `out` in any
+   case. */
 HRESULT pal_import(const struct pal_job *job, struct pal_imported *out);
 
 #endif

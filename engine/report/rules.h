@@ -111,8 +111,8 @@ struct rules_job {
 };
 /* Runs the rules over a report. Documents that rules insert are in the report's folder. First removes everything that
    rules added earlier, so that rules can run again. Fails with PLA_E_RULES_MANAGER_FAILED and the reason if there are
-   no rules to run or the file is not a report, with HRESULT_FROM_WIN32(ERROR_CANCELLED), with an error of a file, or
-   with E_OUTOFMEMORY. After a failure the report is unchanged. */
+   no rules to run, or if the file is not a report. Also fails with HRESULT_FROM_WIN32(ERROR_CANCELLED), with an error
+   of a file, or with E_OUTOFMEMORY. After a failure the report is unchanged. */
 HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out);
 
 #endif

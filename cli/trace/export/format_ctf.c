@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the Common Trace Format 1.8, for babeltrace2, Trace Compass and LTTng's tools. The output is a folder with one
-   stream file per processor and the text file `metadata`, which declares a class for each kind of event and is written
-   last. A packet is collected in memory and then written. Everything is aligned to bytes, so a field is written as its
-   bytes. */
+   stream file per processor, and with the text file `metadata`. This file declares a class for each kind of event, and
+   is written last. A packet is collected in memory and then written. Everything is aligned to bytes, so a field is
+   written as its bytes. */
 #include "cli/trace/export/export.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two series of slices by the test of Mann and Whitney (1947), with mean ranks for ties, a continuity
-   correction, and a variance that is corrected for dependent values. Benjamini and Hochberg (1995) limit the false
-   discovery rate of many tests. */
+/* Compares two series of slices by the test of Mann and Whitney (1947). Equal values get their mean rank. The test has
+   a continuity correction, and its variance is corrected for dependent values. Benjamini and Hochberg (1995) limit the
+   false discovery rate of many tests. */
 #include "engine/report/run_compare.h"
 
 #include <stdlib.h>

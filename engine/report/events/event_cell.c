@@ -99,8 +99,8 @@ static void add_big_endian(struct text_buffer *out, uint64_t number)
     text_buffer_add_n(out, bytes, sizeof bytes);
 }
 
-/* Adds the number first as a double, to which every kind can be converted, and then as a whole number, because
-   different numbers above 2^53 can have the same double. */
+/* Adds the number first as a double, because every kind of number can be converted to a double. Then adds it as a whole
+   number, because different numbers above 2^53 can have the same double. */
 static void add_number(struct text_buffer *out, const struct event_cell *cell)
 {
     const double value = event_cell_value(cell);

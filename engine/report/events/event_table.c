@@ -383,7 +383,7 @@ static bool is_wanted(const struct event_table *t, const EVENT_RECORD *record)
 {
     size_t source;
     if (t->transactions)
-        return true; /* events that end threads are needed too */
+        return true; /* events that start or end threads are needed too */
     for (source = 0; source < t->columns.source_count; source++)
         if (event_source_has(&t->columns.sources[source], record))
             return true;

@@ -2,8 +2,8 @@
 /* Creates a report: reads all inputs once, then writes one document.
 
    Inputs may be gigabytes of logs and traces, a schema may have dozens of tables, and the service creates the report
-   while it does its other work. Therefore each input is read exactly once, all tables receive every sample and event as
-   it is read, and memory has a limit that does not depend on the inputs (REPORT_MEMORY).
+   while it does its other work. Therefore each input is read exactly once, and every sample and event is passed to all
+   tables as it is read. Memory has a limit that does not depend on the inputs (REPORT_MEMORY).
 
                                      thread 1
        counter logs --inputs--> report_counters: statistics and a chart of fixed size per counter ----+

@@ -2,10 +2,10 @@
 /* Writes rules from the interpreted thresholds of PAL: a Rule for each threshold, a Group for each category.
 
    A rule selects a row of a counter if one of its slices meets the condition. A row without slices must meet the
-   condition itself. The rule adds a warning to each selected row. A threshold with a lower priority omits rows that
-   already have a warning of the same analysis with a higher priority, because PAL shows only the warning with the
-   highest priority. A computed counter has no row. Therefore its rule reads the slices of its first operand one by one,
-   and finds the slices of the other operands by instance and time. */
+   condition itself. The rule adds a warning to each selected row. A row gets only one warning for each analysis,
+   because PAL shows only the warning with the highest priority. Therefore a threshold skips rows that already have a
+   warning of the same analysis with a higher priority. A computed counter has no row. Therefore its rule reads the
+   slices of its first operand one by one, and finds the slices of the other operands by instance and time. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
