@@ -87,8 +87,8 @@ bool options_report(const char *sub, const struct option *options, size_t count)
 bool options_are_asked(void);
 /* Returns true if the argument is -?, /?, -h or --help. */
 bool cli_asks_for_help(const char *argument);
-/* Returns true if the last parsed command line contained an argument for which cli_asks_for_help is true. The verb then
-   does nothing, and main prints its help. */
+/* Returns true if the last parsed command line contained an argument for which cli_asks_for_help is true. In this case
+   the verb does nothing, and main prints the verb's help. */
 bool options_help_wanted(void);
 
 /* Finds the name that is most similar to a mistyped word, by the number of different letters. */

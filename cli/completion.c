@@ -98,7 +98,7 @@ static size_t choice_length(const char *text)
     return choice && ends ? length : 0;
 }
 
-/* Returns the form of the option's value from the verb's help, or from its table. */
+/* Returns the form of the option's value. The form is in the option's table or in the verb's help. */
 static const char *form_of(const struct verb *verb, const struct option *option)
 {
     if (option->kind == OPTION_FORM)
@@ -187,7 +187,8 @@ static void put_verb(const struct shell *shell, const struct verb *verb)
     texts_free(&subs);
 }
 
-/* Prints each summary in single quotes. Apostrophes become typographic ones, which cannot end the quotes. */
+/* Prints each summary in single quotes. Apostrophes become typographic apostrophes, because these cannot end the
+   quotes. */
 static void put_summaries(const struct shell *shell)
 {
     fputs(shell->summaries_begin, stdout);

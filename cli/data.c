@@ -264,8 +264,8 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
     return hr;
 }
 
-/* Returns true if `root` is the requested folder, which may be written differently: with a separator at its end, as a
-   relative path, or through a link. */
+/* Returns true if `root` is the requested folder. The user may have written the folder with a separator at its end, as
+   a relative path, or through a link. */
 static bool is_asked_for(const struct showing *s, const char *root)
 {
     struct folder_identity identity;

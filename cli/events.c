@@ -18,7 +18,7 @@ struct choice {
     const char *set, *level;
     uint32_t id, last, max;
     bool follow, json;
-    enum journal_level worst; /* show this level and more severe ones */
+    enum journal_level worst; /* show events of this level and of more severe levels */
 };
 
 static const struct {

@@ -13,8 +13,8 @@ static HANDLE asked, done;
 static int begun;
 
 /* Runs on a system thread. When the window is closed, the user logs off or the system shuts down, the process is
-   terminated as soon as this function returns. Therefore it waits at most 4 seconds for interrupt_end, so that the verb
-   can complete its file. */
+   terminated as soon as this function returns. Therefore this function waits at most 4 seconds for interrupt_end, so
+   that the verb can complete its file. */
 static BOOL WINAPI on_control(DWORD control)
 {
     SetEvent(asked);

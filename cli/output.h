@@ -62,7 +62,7 @@ char *format_iso_time(int64_t utc);
 enum { JSON_DEPTH = 48 };
 struct json {
     FILE *out;
-    struct text_buffer *text; /* if not NULL, the writer writes to it instead of `out`, which is faster for many
+    struct text_buffer *text; /* if not NULL, output goes to this buffer instead of `out`; this is faster for many
                                  values */
     int depth;
     bool filled[JSON_DEPTH];   /* the list at this depth has at least one element */

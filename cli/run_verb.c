@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run: its options and help, which are the same on all systems. In native builds, the verb only prints which
-   package contains openpla run. */
+/* The options and the help of openpla run, which are the same on all systems. In native builds, the verb only prints
+   which package contains openpla run. */
 #include "cli/cli.h"
 #ifdef _WIN32
 #include "cli/run.h"

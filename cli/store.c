@@ -14,7 +14,7 @@
 struct shown {
     bool json;
     struct json writer;
-    unsigned left, repaired; /* number of remaining problems, and of repaired problems */
+    unsigned left, repaired; /* `left`: number of remaining problems; `repaired`: number of repaired problems */
 };
 
 static HRESULT finding_show_json(struct shown *s, const struct store_finding *f)

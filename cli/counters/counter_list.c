@@ -215,8 +215,8 @@ char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
     const char *counter = parts.counter;
     if (object && !strpbrk(counter, "*?"))
         counter = name_in_logs(in, object, counter);
-    /* If the object and the counter both exist, the path fails because of its instance or computer, and there is no
-       suggestion. */
+    /* If the object and the counter both exist, the path is rejected because of its instance or computer. In this case
+       there is no suggestion. */
     const bool differs =
         object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
     char *found = differs ? path_with(&parts, object, counter) : NULL;

@@ -30,7 +30,7 @@ struct log_statistics {
     struct log_gap gaps[MAX_GAPS];
     size_t gap_count;
     uint64_t gaps_in_all;
-    struct counter_statistics *counters; /* one per counter of the reader, in its order */
+    struct counter_statistics *counters; /* one element per counter of the log reader, in the reader's order */
     size_t counter_count;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of live samples as -si defines them, and full paths for counters from command lines. */
+/* Computes the times of live samples, which -si defines, and the full paths of counters that command lines name. */
 #ifndef OPENPLA_SAMPLE_PACE_H
 #define OPENPLA_SAMPLE_PACE_H
 

@@ -33,7 +33,8 @@ HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, cons
 
 /* The following functions are the checks. A check fails only if memory runs out. If something cannot be checked, the
    check reports this as a finding. */
-HRESULT doctor_check_store(struct doctor *d);    /* checks its files, its sets with their runs, disk and clock */
+HRESULT doctor_check_store(struct doctor *d);    /* checks the files of the store, the sets and their runs, free disk
+                                                    space, and the clock */
 HRESULT doctor_check_sessions(struct doctor *d); /* checks trace sessions */
 HRESULT doctor_check_host(struct doctor *d);     /* checks the kernel's files, databases, the time zone and counters */
 #ifdef _WIN32

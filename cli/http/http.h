@@ -93,7 +93,7 @@ struct http_server;
 /* Opens the server. Fails with E_INVALIDARG and a message, or with the system's error. The members of `options` are
    borrowed until http_server_close, which must be called even after a failure. */
 HRESULT http_server_open(const struct http_options *options, struct http_server **out);
-/* Returns a URL such as "http://127.0.0.1:8080/"; borrowed. */
+/* Returns a URL such as "http://127.0.0.1:8080/", which is borrowed. */
 const char *http_server_url(const struct http_server *s);
 /* Returns true if other computers can connect. */
 bool http_server_is_public(const struct http_server *s);

@@ -29,8 +29,8 @@ static void gzip_free(void *user, void *block)
     memory_free(block);
 }
 
-/* Compresses all input of a stream. *out grows as needed, so that its size depends on the compressed size, not on the
-   page's size. */
+/* Compresses all input of a stream. *out grows as needed. Therefore the size of *out depends on the size of the output,
+   not on the size of the input. */
 static HRESULT gzip_run(z_stream *z, char **out, size_t *out_size)
 {
     size_t capacity = FIRST_BYTES, size = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A server for a verb with the options -http and -web: opens it, prints its URL, and warns if other users can read the
-   counters. */
+/* Opens a server for a verb with the options -http and -web, prints the server's URL, and warns if other users can read
+   the counters. */
 #include "cli/http/http.h"
 #include "cli/http/security.h"
 

@@ -30,7 +30,7 @@ struct http_security_state {
 
 struct http_security {
     char *path;
-    bool tls, accounts; /* whether the server began with TLS, and with accounts */
+    bool tls, accounts; /* `tls`: the server began with TLS; `accounts`: the server began with accounts */
     struct lock lock;
     struct http_security_state *state;
     uint64_t checked, refused; /* `checked`: time of the last check; `refused`: hash of the files that were reported

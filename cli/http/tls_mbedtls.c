@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS with Mbed TLS, which is built into programs that cannot load a library by name: the programs for Windows and the
-   static program. bundled/mbedtls_settings.h selects its parts. */
+/* Implements TLS with Mbed TLS, which is built into programs that cannot load a library by name: the programs for
+   Windows and the static program. bundled/mbedtls_settings.h selects the parts of Mbed TLS. */
 #include "cli/http/tls.h"
 
 #include "engine/base/clock.h"

@@ -209,7 +209,7 @@ static HRESULT live_show_terminal(struct live_run *r)
 {
     enum { AGAIN_MS = 100 }; /* interval for checking keys, signals and the window size */
     struct live_screen screen = {0};
-    uint64_t frozen = 0; /* a paused display shows the samples up to this one */
+    uint64_t frozen = 0; /* a paused display shows the samples up to this number */
     HRESULT hr = S_OK;
     bool changed = true;
     while (SUCCEEDED(hr) && !live_is_complete(r) && !interrupt_wait(0) && !ferror(stdout)) {

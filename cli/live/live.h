@@ -14,7 +14,8 @@
 
 enum {
     LIVE_KEPT_MS = 3600000,    /* time for which samples are kept */
-    LIVE_MOST_ROWS = 14400,    /* maximum number of samples; at short intervals, they cover less than an hour */
+    LIVE_MOST_ROWS = 14400,    /* maximum number of samples; if the interval is short, these samples cover less than
+                                  an hour */
     LIVE_LEAST_ROWS = 60,      /* minimum number of samples, even with very many counters */
     LIVE_MOST_CELLS = 16 << 20 /* maximum number of values; each takes 4 bytes, so all take at most 64 MB */
 };
@@ -80,8 +81,8 @@ enum live_key {
     LIVE_KEY_PAGE_DOWN,
     LIVE_KEY_TOP
 };
-/* Switches stdout's terminal to the alternate screen and its input to single keys. Returns false if stdout is not a
-   terminal that supports ANSI sequences. */
+/* Switches stdout's terminal to the alternate screen, and switches its input to single keys. Returns false if stdout is
+   not a terminal that supports ANSI sequences. */
 bool live_terminal_begin(void);
 void live_terminal_size(unsigned *columns, unsigned *lines);
 /* Waits at most timeout_ms for a key. */

@@ -6,7 +6,7 @@
 #include "cli/http/http.h"
 #include "cli/live/live.h"
 
-/* The resources that exist. None of them is a file of this computer. */
+/* The resources that exist. No resource is a file of this computer. */
 enum live_resource { LIVE_PAGE, LIVE_SCRIPT, LIVE_STYLE, LIVE_LIBRARY, LIVE_COUNTERS, LIVE_SAMPLES };
 struct live_request {
     enum live_resource resource;

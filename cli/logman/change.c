@@ -270,7 +270,8 @@ static HRESULT join_words(const struct change *c, const struct logman_option *o,
     return SUCCEEDED(hr) && joined ? change_warn_joined(c, o, out->items[out->count - 1]) : hr;
 }
 
-/* Repairs a counter path that lacks its first backslash or contains "%%" as in a batch file. */
+/* Repairs a counter path if its first backslash is missing, or if it contains "%%" because it was copied from a batch
+   file. */
 static HRESULT path_normalize(struct texts *paths, size_t i)
 {
     char *path = paths->items[i];

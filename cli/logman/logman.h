@@ -35,8 +35,8 @@ HRESULT logman_show_list(struct object *collection);
 HRESULT logman_show_all_sets(struct object *collection, bool session);
 /* Prints one set: its lines, and a block for each collector. */
 HRESULT logman_show_set(struct object *set, bool session);
-/* Prints all known event providers, or those of a process, or the keywords, levels and processes of one event
-   provider. */
+/* Prints one of these: all known event providers; the event providers of a process; or the keywords, levels and
+   processes of one event provider. */
 HRESULT logman_show_providers(const struct logman_line *line);
 
 /* Finds the event provider that the command line names. *processes becomes a value map of the processes that have

@@ -120,7 +120,7 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
     HRESULT hr = S_OK;
     for (const char *at = names; *at && SUCCEEDED(hr);) {
         const size_t length = strcspn(at += strspn(at, "(), \t"), "(),");
-        size_t end = length; /* a name may contain spaces; spaces and tabs after it are not part of it */
+        size_t end = length; /* a name may contain spaces, but spaces and tabs at the end are not part of the name */
         while (end && (at[end - 1] == ' ' || at[end - 1] == '\t'))
             end--;
         char *name = text_copy_n(at, end);
@@ -280,8 +280,8 @@ static HRESULT put_provider(struct object *collector, const char *option, bool n
     return hr;
 }
 
-/* Splits a line into at most `most` words; the rest of the line is ignored. Words are separated by spaces and tabs;
-   quotes keep them in a word. */
+/* Splits a line into at most `most` words; the rest of the line is ignored. Words are separated by spaces and tabs; a
+   quoted word may contain spaces and tabs. */
 static size_t line_split(char *line, char **words, size_t most)
 {
     size_t count = 0;

@@ -317,8 +317,8 @@ static void say(const char *path, const struct texts *warnings)
         fprintf(stderr, "openpla " CONFIG_VERB ": %s: %s\n", path, warnings->items[i]);
 }
 
-/* Shows one file. Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. The JSON contains warnings and errors, so nothing else
-   is printed between its lines. */
+/* Shows one file. Returns CLI_DONE, CLI_FAILED or CLI_REMARKS. The JSON contains the warnings and errors, so that
+   nothing else is printed between the lines of the JSON. */
 static int config_show(const char *path, const struct texts *tables, struct json *j)
 {
     struct texts warnings = {0};

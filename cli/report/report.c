@@ -64,7 +64,8 @@ static HRESULT find_inputs(struct report_request *r)
     return r->path ? name_page(r) : E_OUTOFMEMORY;
 }
 
-/* Adds slices for the counters to which a user's rules refer, as the general schema does for the built-in rules. */
+/* Adds slices for the counters to which a user's rules refer. For the built-in rules, the general schema already has
+   these slices. */
 static HRESULT slice_for_rules(struct report_request *r)
 {
     struct text_buffer patterns = {0};

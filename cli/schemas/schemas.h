@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* XML Schemas of the documents that OpenPLA reads and writes, generated from the tables of its readers and writers. */
+/* XML Schemas of the documents that OpenPLA reads and writes. They are generated from the tables that the readers and
+   writers use. */
 #ifndef OPENPLA_SCHEMAS_H
 #define OPENPLA_SCHEMAS_H
 

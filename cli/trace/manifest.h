@@ -11,7 +11,8 @@
    DLLs never contain counter providers. `warnings` may be NULL. *out is empty on failure. */
 HRESULT manifest_counters_load(const char *path, const char *name, struct texts *warnings,
                                struct counter_manifest *out);
-/* Reads the registered counter providers: all of them, or the provider with the name or GUID `name`. */
+/* Reads the registered counter providers. If `name` is not NULL, reads only the provider with the name or GUID
+   `name`. */
 HRESULT manifest_counters_registered(const char *name, struct registered_countersets *out);
 /* Registers the providers of the list as part of the manifest `whole`. On failure, registers no provider. */
 HRESULT manifest_counters_write(struct registered_countersets *list, const char *whole, bool force);

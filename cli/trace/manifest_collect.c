@@ -58,8 +58,8 @@ static HRESULT store(const struct collecting *c, const char *name, const struct 
     return hr;
 }
 
-/* Writes one manifest. S_FALSE if the provider has no manifest or its manifest cannot be written; the reason has been
-   printed. */
+/* Writes one manifest. Returns S_FALSE, and prints the reason, if the provider has no manifest or if its manifest
+   cannot be written. */
 static HRESULT collect_one(struct collecting *c, const struct known_provider *p)
 {
     struct manifest_document d = {0};

@@ -28,7 +28,7 @@ struct one_process {
 };
 struct one_processor {
     bool known;
-    uint32_t running; /* 0 if idle */
+    uint32_t running; /* 0 if the processor is idle */
     int64_t since;
 };
 
@@ -128,8 +128,8 @@ static HRESULT take_field(void *context, enum event_step step, const struct even
     return S_OK;
 }
 
-/* Decodes the event. S_FALSE if the event is unknown or its data is corrupt. The caller frees the result in any
-   case. */
+/* Decodes the event. Returns S_FALSE if the event is unknown, or if its data is corrupt. The caller frees the result in
+   any case. */
 static HRESULT read_fields(const struct dumped_event *e, struct fields *out)
 {
     *out = (struct fields){.schema = e->schema};

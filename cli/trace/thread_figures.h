@@ -28,7 +28,7 @@ struct thread_figures {
 };
 /* Returns true if the event must be decoded with its class; other events need no schema. */
 bool thread_figures_want_class(const EVENT_RECORD *r);
-/* Counts an event. Ignores events of providers other than the kernel. Fails with E_OUTOFMEMORY. */
+/* Counts an event. Ignores events that are not from the kernel. Fails with E_OUTOFMEMORY. */
 HRESULT thread_figures_take(struct thread_figures *f, const struct dumped_event *e);
 /* Returns the sums up to `now` (a FILETIME) for each thread or process with activity. *rows is from memory_alloc; its
    contents are valid until the next call. */

@@ -21,13 +21,13 @@ HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schem
 /* Passes the events of the sessions to `take`, one at a time as they arrive. Stops when all sessions have ended, when
    Ctrl+C is pressed, or when `take` returns S_FALSE or fails. `raw` means that times are timestamps of the session's
    clock. `after` (may be NULL) is called from time to time while `take` is not running, for work that must not wait for
-   the next event; its failure also ends the loop. Fails with the error of `take` or `after`, or with
+   the next event. If `after` fails, the loop also ends. Fails with the error of `take` or `after`, or with
    HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) and a message if a session does not exist or is not a real-time
    session. */
 HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
                             void *context);
 
-enum { TRACE_PROCESSES = 8192 }; /* number of slots; a new name replaces the old name in its slot */
+enum { TRACE_PROCESSES = 8192 }; /* number of slots; if a slot is in use, a new name replaces the old one */
 /* The names of a trace's processes, by id. Zero-initialise. */
 struct trace_processes {
     struct {

@@ -30,7 +30,7 @@ struct provider_contents {
     uint64_t events, decoded, by[DECODED_WAYS];
 };
 
-enum { TRACE_MACHINE_MOST = 64 }; /* maximum number of volumes, and of interfaces */
+enum { TRACE_MACHINE_MOST = 64 }; /* maximum number of volumes, and maximum number of interfaces */
 /* The computer that recorded the trace. Strings are NULL if the trace does not contain them. */
 struct trace_machine {
     char *product, *build, *windows_folder;
@@ -47,7 +47,7 @@ struct trace_contents {
     uint64_t events, decoded, by[DECODED_WAYS];
     struct trace_machine machine;
 };
-/* Counts an event; `provider` is its event provider or its class. Fails with E_OUTOFMEMORY. */
+/* Counts an event; `provider` is the event's provider or class. Fails with E_OUTOFMEMORY. */
 HRESULT trace_contents_add(struct trace_contents *c, const GUID *provider, const struct dumped_event *e, bool decoded);
 /* Sorts the providers by number of events, in descending order. No event may be added afterwards. */
 void trace_contents_sort(struct trace_contents *c);

@@ -18,7 +18,7 @@ struct line {
     struct text_buffer *out;
     const struct event_schema *schema;
     struct text_buffer cell;
-    bool first; /* the value is the first in its struct or array */
+    bool first; /* the value is the first value of its struct or array */
 };
 
 static void add_time(struct text_buffer *b, int64_t utc)
@@ -215,7 +215,7 @@ static void put_value(struct fields *f, const char *name, const struct event_val
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         json_bool(f->json, name, text[0] == 't');
     else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
-        json_text(f->json, name, NULL); /* JSON does not have such numbers */
+        json_text(f->json, name, NULL); /* JSON has no infinity and no NaN */
     else if (is_integer(v->type.in) || is_real(v->type.in))
         json_number_text(f->json, name, text); /* for a hexadecimal value or a name from a map, json_number_text
                                                   writes a string */

@@ -30,7 +30,7 @@ static HRESULT trace_output_open(struct trace_output *o, const char *path, bool 
     return SUCCEEDED(hr) ? output_failed(&o->output, file_open(output_path(&o->output), FILE_REPLACE, &o->file)) : hr;
 }
 
-/* The function `write` of event_dump_options; the output is its context. */
+/* The function `write` of event_dump_options; the context is the output. */
 static HRESULT trace_output_write(void *output, const void *bytes, size_t size)
 {
     struct trace_output *o = output;

@@ -41,7 +41,7 @@ struct page_bounds {
     void *context;
 };
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
-   first; rows of warnings and the rows that they refer to are always shown, and charts of the rows' counters precede
+   first; warnings, and the rows to which warnings refer, are always shown. Charts of the counters in these rows precede
    other charts. Elements have the additional attribute `title`. A Table also has `rows`, the total number of rows. The
    Item of a warning also has `number`; the most severe warning has the number 1. A Data element with a number also has
    `raw`, the number before formatting, and `id`, the target of a warning. Data and Table elements have a Tag element

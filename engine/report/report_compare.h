@@ -28,7 +28,7 @@ struct report_change {
 };
 struct report_difference {
     enum report_change_kind kind;
-    bool table; /* a whole table was added or removed; each of its rows follows as a separate difference */
+    bool table; /* the whole table was added or removed; each row of the table follows as a separate difference */
     const char *section, *table_name, *source;
     const char *outer;               /* keys of the row that contains the table; "" in a section */
     const struct report_cell *cells; /* cells of the row; for a changed row, the new cells */

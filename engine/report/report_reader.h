@@ -34,7 +34,7 @@ struct report_table {
     size_t attribute_count;
     const struct report_data *columns; /* columns of the table's Header; the texts of these items are empty */
     size_t column_count;
-    unsigned depth; /* 0 means in a section */
+    unsigned depth; /* 0 means that the table is in a section */
 };
 struct report_row {
     const struct report_data *cells;

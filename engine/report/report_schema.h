@@ -182,7 +182,8 @@ void report_schema_free(struct report_schema *s);
 bool schema_pattern_matches(const char *pattern, const char *text);
 #define SCHEMA_LONGEST_PATTERN 1024 /* maximum bytes of one pattern in a list */
 /* Copies the first of several patterns separated by '|' to `out`; an escaped '|' does not separate. A pattern that is
-   too long becomes empty: no counter has such a name. Returns the patterns that follow the first one, or NULL. */
+   too long becomes empty, because no counter has such a long name. Returns the patterns that follow the first one, or
+   NULL. */
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
 /* Returns whether the text matches one of several patterns. */
 bool schema_patterns_match(const char *patterns, const char *text);

@@ -36,7 +36,8 @@ void rules_free(struct rules *r); /* NULL is allowed */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* Loads a file, or a built-in file, and adds it. `name` has the form of a name in an Import element. */
 HRESULT rules_add_file(struct rules *r, const char *name);
-/* Returns the errors, in the form "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why". */
+/* Returns the errors. An error has the form `FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value":
+   why`. */
 const struct texts *rules_errors(const struct rules *r);
 const struct texts *rules_notes(const struct rules *r);
 /* Returns the log file name of the first Logging, or the default. */

@@ -92,8 +92,8 @@ double run_correlation(const double *values, size_t count);
    `widening` is the factor of the variance, 1 or more. `room` has space for count_a + count_b values. */
 double run_rank_test(const double *a, size_t count_a, const double *b, size_t count_b, double widening, double *effect,
                      double *room);
-/* Returns the greatest p value that passes at the false discovery rate; less than 0 if no value passes. `room` has
-   space for `count` values. */
+/* Returns the greatest p value that passes at the false discovery rate; returns a number less than 0 if no p value
+   passes. `room` has space for `count` values. */
 double run_discovery_limit(const double *p, size_t count, double rate, double *room);
 /* Returns a path such as "\Processor(_Total)\% Processor Time", which the caller frees. */
 char *run_path(const char *object, const char *counter, const char *instance);

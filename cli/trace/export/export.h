@@ -123,7 +123,7 @@ void export_stacks_prefetch(const struct export *x);
 /* Works like export_stack, for a single address. */
 HRESULT export_address(struct export *x, uint64_t address, uint32_t process, uint32_t epoch, uint64_t number,
                        uint32_t *node);
-/* Finds or adds a frame that is not a code location. *index is its index in `frame`. */
+/* Finds or adds a frame that is not a code location. *index becomes the frame's index in `frame`. */
 HRESULT export_named_frame(struct export *x, const char *name, uint32_t *index);
 void export_stacks_free(struct export *x);
 
@@ -141,7 +141,7 @@ void export_add_ms(struct text_buffer *b, int64_t time);
 /* Receives a value of an event. Members of structs are named "Struct.Member", and the elements of an array are combined
    in one string. */
 typedef void export_field(void *context, const char *name, const char *text, bool is_number);
-/* Calls `take` for each field. S_FALSE if the event cannot be decoded or its data is incomplete. */
+/* Calls `take` for each field. Returns S_FALSE if the event cannot be decoded, or if its data is incomplete. */
 HRESULT export_fields(const struct export_event *e, export_field *take, void *context);
 /* Adds the fields as members of a JSON object. Writes a comma before each member, but not before the first one if
    `first` is set. */

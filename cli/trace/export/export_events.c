@@ -175,7 +175,7 @@ static HRESULT switch_out(struct export_events *x, const struct moment *m, const
     live->state = s->state;
     live->reason = s->reason;
     live->ready = s->state == STATE_READY || s->state == STATE_STANDBY || s->state == STATE_DEFERRED ? m->time + 1 : 0;
-    /* If a different thread is switched out than was switched in, events were lost. */
+    /* If the thread that is switched out is not the one that was switched in last, events were lost. */
     return !p->known || p->running == old ? give_run(x, m->processor, s->from, p->known ? p->since : 0, m->time) : S_OK;
 }
 
@@ -414,7 +414,7 @@ static HRESULT take_by_class(struct export_events *x, const struct moment *m)
     return is_description(r) ? trace_schemas_learn(x->schemas, m->e) : take_other(x, m);
 }
 
-/* Does the work that every event requires, even if it is not exported. */
+/* Does the work that is necessary for every event, even for events that are not exported. */
 static HRESULT take_state(struct export_events *x, const EVENT_RECORD *r)
 {
     const uint8_t type = r->EventHeader.EventDescriptor.Opcode, *data = r->UserData;

@@ -8,7 +8,7 @@
 #include "cli/trace/export/threads.h"
 
 struct export_processor {
-    uint32_t running; /* id of the running thread; 0 if idle */
+    uint32_t running; /* id of the running thread; 0 if the processor is idle */
     bool known;
     int64_t since;
 };

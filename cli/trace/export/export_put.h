@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the parts of a value one after another into space that was reserved for all of them. An export writes dozens
-   of short parts per event, and a call for each of them would take longer than everything else. */
+/* Writes the parts of a value one after another into space that was reserved for the whole value. An export writes
+   dozens of short parts per event, and a call for each of them would take longer than everything else. */
 #ifndef OPENPLA_EXPORT_PUT_H
 #define OPENPLA_EXPORT_PUT_H
 

@@ -253,8 +253,8 @@ static HRESULT stack_add(struct export *x, const struct event_stack *stack, uint
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-/* Returns the place of a stack among the latest ones. The place does not depend on the epoch, because the epoch is
-   unknown when the place is prefetched. */
+/* Returns the place of a stack in the table of the latest stacks. The place does not depend on the epoch, because the
+   epoch is unknown when the place is prefetched. */
 static struct export_latest *latest_of(const struct export *x, const struct event_stack *stack)
 {
     const uint64_t nodes = stack->user | (uint64_t)stack->kernel << 32;
@@ -284,11 +284,11 @@ static void prefetch_nodes(const struct export *x, uint32_t node)
         __builtin_prefetch(&x->tree.parents[node - 1 - i * LINE / sizeof *x->tree.parents]);
 }
 
-/* A trace has more different stacks than fit into the processor's cache, so each step of the search for a stack would
-   wait for memory. The search first reads the stack's place among the latest stacks. If this place contains the stack,
-   the search then reads the stack's nodes. Otherwise it reads the cache entry of the stack's user part, and then the
-   entry of its kernel part. Therefore each call prefetches for the next three stacks: for the third one, its place; for
-   the second one, its user entry; for the first one, its nodes or its kernel entry. */
+/* The data of all stacks is larger than the processor's cache. Therefore, without prefetching, each step of the search
+   for a stack would wait for memory. The search first reads the stack's place among the latest stacks. If this place
+   contains the stack, the search then reads the stack's nodes. Otherwise it reads the cache entry of the stack's user
+   part, and then the entry of its kernel part. Therefore each call prefetches for the next three stacks: for the third
+   one, its place; for the second one, its user entry; for the first one, its nodes or its kernel entry. */
 void export_stacks_prefetch(const struct export *x)
 {
     enum { PLACE = 3, USER = 2, NODES = 1 };

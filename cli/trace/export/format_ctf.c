@@ -22,7 +22,7 @@ struct class_field {
     uint8_t kind, size;
 };
 struct ctf_class {
-    uint32_t id; /* 0 if not written yet */
+    uint32_t id; /* 0 if the class was not written yet */
     uint16_t count;
     struct class_field *fields;
 };

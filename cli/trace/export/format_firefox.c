@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the processed profile of the Firefox Profiler (profiler.firefox.com), version 70. The tables of a profile
    consist of columns. Therefore all columns grow side by side in a temporary file, and are copied to the output at the
-   end. A thread with waits has a second track for them, with samples weighted in milliseconds. Processors are tracks
-   with one marker for each period in which a thread ran. */
+   end. If a thread has waits, a second track contains the waits as samples whose weights are in milliseconds.
+   Processors are tracks with one marker for each period in which a thread ran. */
 #include "cli/trace/export/export.h"
 #include "cli/trace/export/export_put.h"
 #include "engine/base/memory.h"
@@ -409,8 +409,8 @@ static int64_t same_index(const struct export *x, uint64_t i)
     return (int64_t)i;
 }
 
-/* Returns the index of the string with a frame's name. In the table of strings, the names of modules are last, and the
-   names of frames precede them. */
+/* Returns the index of the string with a frame's name. In the table of strings, the names of modules come last, after
+   the names of frames. */
 static int64_t frame_string(const struct export *x, uint64_t i)
 {
     return (int64_t)(((const struct firefox *)x->of_format)->strings.values + i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the counters of a report: their values over time from its charts, their statistics from its tables. */
+/* Reads the counters of a report. Their values over time are in the report's charts, and their statistics are in its
+   tables. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/report/page.h"

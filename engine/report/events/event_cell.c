@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The first byte of a sort key. For descending order, all bytes of a key are inverted, except for an empty cell: its
-   key remains the largest. */
+/* The first byte of a sort key. For descending order, all bytes of a key are inverted. Only the key of an empty cell is
+   not inverted, so it remains the largest key. */
 enum { SORT_NUMBER = 0x10, SORT_TEXT = 0x20, SORT_EMPTY = 0xFF };
 enum { PACKED_TEXT = 0x80 }; /* ORed with the kind: a text follows */
 

@@ -103,7 +103,8 @@ bool event_processor_ms(const struct dumped_event *e, double *kernel, double *us
 
 /* ---- columns: the events that fill them, and how ---- */
 enum {
-    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* maximum columns of the table and its sub-table */
+    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* maximum number of columns of a table, including the columns of its
+                                                sub-table */
     EVENT_SOURCES = 16,                      /* maximum event sources of a table */
     NO_SUM = -1,
 };

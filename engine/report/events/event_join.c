@@ -85,8 +85,8 @@ static bool join_keep_row(struct event_join *j, const struct sorted_row *row)
     return true;
 }
 
-/* Pairs an event of side 1 with each event of side 0 that has the same value. Pairs beyond the limit are counted, not
-   enumerated: if all events of two kinds had the same value, enumerating them would never end. */
+/* Pairs an event of side 1 with each event of side 0 that has the same value. Pairs beyond the limit are only counted.
+   If all events of two kinds have the same value, passing all pairs to `take` could take forever. */
 static HRESULT join_give_pairs(struct event_join *j, const struct sorted_row *row, event_join_take *take, void *context,
                                uint64_t *omitted)
 {

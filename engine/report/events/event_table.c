@@ -213,7 +213,8 @@ static void fill_from(struct event_table *t, const char *body)
 
 /* ---- events as records ---- */
 
-/* An event may match several sources, each with its own columns, but it is one record. */
+/* Makes one record of an event. The event may match several sources, and each source fills its columns of the
+   record. */
 static HRESULT take_event(struct event_table *t, const struct dumped_event *e)
 {
     struct event_columns *c = &t->columns;
@@ -229,7 +230,8 @@ static HRESULT take_event(struct event_table *t, const struct dumped_event *e)
             continue;
         }
         hr = pack_cells(t);
-        const struct text_buffer before = t->before; /* two buffers: cells borrow from one while the other is filled */
+        const struct text_buffer before = t->before; /* there are two buffers, because cells borrow from one buffer
+                                                        while the other one is filled */
         t->before = t->body;
         t->body = before;
         if (hr == S_OK)
@@ -319,7 +321,7 @@ static void transaction_measure(struct event_table *t, const struct event_moment
     }
 }
 
-/* Silently drops the open transactions of a thread at its start or end (the kernel's class Thread). */
+/* When a thread starts or ends (the kernel's class Thread), silently drops the thread's open transactions. */
 static void close_thread(struct event_table *t, const struct dumped_event *e)
 {
     static const GUID thread_class = {0x3D6FA8D1, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
@@ -404,8 +406,8 @@ static HRESULT table_event(void *table, struct report_event *e)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Adds notes about sources without events, and about events of other versions. Schemas cover more systems than the
-   traced one, so missing events are not an error. */
+/* Adds notes about sources without events, and about events of other versions. Schemas also cover systems other than
+   the traced one, so missing events are not an error. */
 static HRESULT note_sources(struct event_table *t)
 {
     HRESULT hr = S_OK;

@@ -505,8 +505,8 @@ static int compare_ranks(const void *left, const void *right)
                               : (a->column > b->column) - (a->column < b->column);
 }
 
-/* Moves all values of the ranked columns from their old positions to their new ones. `places` is scratch space for one
-   index per column. */
+/* Moves all values of the ranked columns from their old positions to their new positions. `places` is scratch space for
+   one index per column. */
 static void move_columns(struct columns *c, const struct ranked *order, size_t *places, struct log_counter *counters,
                          struct column *columns)
 {

@@ -165,7 +165,8 @@ static int compare_names(const void *left, const void *right)
     return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Ranks the rows in the order of the logs: each row gets the position of the first row of its counter. */
+/* Sets the rank of each row to the position of the first row of the same counter. The ranks are in the order of the
+   logs. */
 static HRESULT rank_rows(struct row *rows, size_t count)
 {
     struct row **by_name = memory_alloc((count + 1) * sizeof *by_name);

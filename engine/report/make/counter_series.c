@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a counter: statistics, and the points of its chart, in limited memory. Sums use Kahan's method. For
-   percentiles, up to STATISTICS_EXACT values are kept. If there are more values, the values are counted in ranges with
-   a width of 2 %, as in DDSketch (Masson, Rim, Lee: VLDB 2019). Percentiles are then within 1 % of the exact value. A
-   chart has a limited number of points. When the chart is full and a later value arrives, pairs of points are merged,
-   which doubles the time that each point covers. */
+/* Keeps the statistics of a counter's values, and the points of its chart, in limited memory. Sums use Kahan's method.
+   For percentiles, up to STATISTICS_EXACT values are kept. If there are more values, the values are counted in ranges
+   with a width of 2 %, as in DDSketch (Masson, Rim, Lee: VLDB 2019). Percentiles are then within 1 % of the exact
+   value. A chart has a limited number of points. When the chart is full and a later value arrives, pairs of points are
+   merged, which doubles the time that each point covers. */
 #include "engine/base/assert.h"
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
@@ -245,8 +245,8 @@ static bool are_neighbours(const struct chart_series *s, int64_t utc)
     return s->interval > 0 && step / 3 < ((uint64_t)s->interval + 1) / 2;
 }
 
-/* Fills empty points between two samples by linear interpolation: points that are empty because they are shorter than
-   the interval are not a gap. */
+/* Fills empty points between two samples by linear interpolation. Such points are not a gap; they are empty because a
+   point is shorter than the interval. */
 static void chart_series_interpolate(struct chart_series *s, size_t to, float value)
 {
     const size_t from = s->count - 1;

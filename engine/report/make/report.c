@@ -56,7 +56,7 @@ struct making {
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
     struct error_kept logs_failed; /* the failure of the thread that reads the logs */
-    atomic_bool failed;            /* a thread has failed: the other one must stop */
+    atomic_bool failed;            /* one thread has failed, so the other thread must stop */
 };
 
 static bool is_stopped(struct making *m)
@@ -127,7 +127,7 @@ static HRESULT read_both(struct making *m)
     while (!thread_wait(thread, 100))
         show_progress(m);
     thread_close(thread);
-    /* The thread that failed first has stopped the other one. */
+    /* The thread that failed first has stopped the other thread, whose error is ERROR_CANCELLED. */
     if (FAILED(m->logs_failed.hr) && (SUCCEEDED(hr) || hr == HRESULT_FROM_WIN32(ERROR_CANCELLED)))
         return error_restore(&m->logs_failed);
     return FAILED(hr) ? error_restore(&why) : S_OK;

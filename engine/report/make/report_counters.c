@@ -233,7 +233,7 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     c->last = c->samples == 0 || utc > c->last ? utc : c->last;
     c->samples++;
     if (r->begun && utc > r->latest) {
-        /* Unsigned, because invalid times may differ by more than an int64_t can represent. */
+        /* The distance is unsigned, because invalid times may differ by more than an int64_t can represent. */
         const uint64_t distance = (uint64_t)utc - (uint64_t)r->latest;
         const int64_t length = distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
         hr = sample_distances_add(&r->distances, length);
@@ -328,8 +328,8 @@ static bool has_no_value(const struct report_counters *c)
     return wanted;
 }
 
-/* Gives the automatic slices of all series the same length, so that they line up, and at least SLICE_INTERVALS samples
-   each. */
+/* Gives the automatic slices of all series the same length, so that slices of different series begin at the same times.
+   Each slice covers at least SLICE_INTERVALS samples. */
 static void settle_slices(struct report_counters *c)
 {
     int64_t width = 0;

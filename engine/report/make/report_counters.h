@@ -12,7 +12,8 @@
 
 enum {
     STATISTICS_EXACT = 1024,    /* percentiles are exact up to this number of values, then within 1 % */
-    STATISTICS_MOST_BINS = 2048 /* bins (ranges of values) of a sketch; if there are more, the lowest ones are merged */
+    STATISTICS_MOST_BINS = 2048 /* maximum number of bins (ranges of values) of a sketch; if there are more, the two
+                                   lowest bins are merged */
 };
 
 /* Zero-initialise. */
@@ -65,8 +66,9 @@ struct chart_series {
 };
 /* Adds a value. Times may be in any order; a time before the first one is treated as the first one. `interval` is the
    log's sample interval, which is also the initial length of a point. 0 means that the interval is not known yet; in
-   that case a point is one second long until a later call specifies the interval. If another log has a longer interval,
-   the time between its samples is not a gap. Fails with E_OUTOFMEMORY. */
+   that case a point is one second long until a later call specifies the interval. If several logs have different
+   intervals, the time between two samples of the log with the longer interval is not a gap. Fails with
+   E_OUTOFMEMORY. */
 HRESULT chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
 /* Limits the number of points from now on, to CHART_POINTS or less; existing points are merged. */
 void chart_series_limit(struct chart_series *s, size_t most);
@@ -82,9 +84,9 @@ void chart_series_free(struct chart_series *s);
 
 /* ---- slices ----
 
-   A series divided into slices of equal length. Slices begin at multiples of their length in UTC, so that the slices
-   of all counters, and of two runs, line up. Rules use them to detect a lasting load that the mean of the whole log
-   does not show. */
+   A series divided into slices of equal length. Slices begin at multiples of their length in UTC, so that the slices of
+   all counters, and of two runs, line up. Rules use slices to detect a lasting load that the mean of the whole log does
+   not show. */
 #define SLICES_TABLE      "slices" /* name of the table in a counter's row */
 #define SLICES_MOST       98       /* maximum slices of a series: 96, plus a partial slice at each end */
 #define SLICES_MOST_FIXED 1000     /* maximum slices of a series if their length is specified */
@@ -101,8 +103,8 @@ struct slice_series {
     struct time_slice *items;
     size_t count, capacity;
 };
-/* Adds a value. A value before the first slice is counted in the first slice. Slices are merged into longer ones when
-   there are too many. Fails with E_OUTOFMEMORY. */
+/* Adds a value. A value before the first slice is counted in the first slice. When there are too many slices, they are
+   merged into longer slices. Fails with E_OUTOFMEMORY. */
 HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
 /* Makes each slice at least `width` long. */
 void slice_series_widen(struct slice_series *s, int64_t width);

@@ -82,7 +82,7 @@ struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
     const char *limit;   /* numbers, separated by spaces, at which the chart has lines; NULL means no lines */
-    bool watched;        /* shown only if a warning refers to its counter */
+    bool watched;        /* the chart is shown only if a warning refers to its counter */
     bool elapsed;        /* times are relative to the start; the time of the start is not written */
     int64_t first, last; /* FILETIME */
 };
@@ -98,9 +98,9 @@ HRESULT report_document_status(const struct report_document *d);
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* deletes the unfinished document; NULL is allowed */
 
-/* Creates the temporary file to which a report, or one of its outputs, is written until it is complete. `base` is the
-   folder below which the file must be, even if another user creates links there (file.h, "below a base folder"). NULL
-   allows any folder. */
+/* Creates the temporary file for a report, or for another output of report_make. The file keeps its temporary name
+   until it is complete. `base` is the folder below which the file must be, even if another user creates links there
+   (file.h, "below a base folder"). NULL allows any folder. */
 HRESULT report_draft_open(const char *base, const char *path, struct file **out);
 void report_draft_drop(const char *base, const char *path); /* if deleting fails, the next draft overwrites it */
 

@@ -86,8 +86,8 @@ static HRESULT add_whole(struct data_list *l, const char *text, size_t length)
     return l->texts.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Begins a Data element. Later calls add its attributes, then its text in parts, and then end it. Fails with
-   E_OUTOFMEMORY. */
+/* Begins a Data element. Later calls add the element's attributes, then its text in parts, and finally end the element.
+   Fails with E_OUTOFMEMORY. */
 static HRESULT data_list_begin(struct data_list *l, const char *name, size_t length)
 {
     if (!memory_grow((void **)&l->places, &l->capacity, l->count + 1, sizeof *l->places))
@@ -202,8 +202,9 @@ struct reader {
                               at the end of the file */
     size_t depth, skipped; /* `depth`: number of open elements; `skipped`: number of open elements that are skipped,
                               which are always the innermost ones */
-    size_t within;         /* open elements within a text, such as <b>: their content belongs to the text */
-    bool row_given;        /* the open row was passed to the handler: its tables are being read */
+    size_t within;         /* number of open elements within a text, such as <b>; the content of these elements
+                              belongs to the text */
+    bool row_given;        /* the open row was passed to the handler, and its tables are being read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
     /* section and item: the attributes of these elements; row: the Data elements of the row; single: the current

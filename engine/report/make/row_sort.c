@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts records: runs are sorted in memory, written one after the other to a scratch file, and merged by a heap with
-   one record of each run. */
+/* Sorts records. Runs of records are sorted in memory and written one after the other to a scratch file. A heap with
+   one record of each run merges the runs. */
 #include "engine/report/make/row_sort.h"
 
 #include "engine/base/file.h"

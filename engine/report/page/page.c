@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates a page: reads the report, builds the page's document, transforms it with a sheet, and writes the file.
-   libxslt allocates from the memory of the document (xml_memory.c): if that is exhausted, all of it is released. */
+   libxslt allocates from the memory of the document (xml_memory.c). If this memory is exhausted, all of it is
+   released. */
 #include "engine/report/page.h"
 
 #include "engine/base/clock.h"
@@ -57,8 +58,8 @@ static HRESULT transform_share(struct making *m, size_t part, struct texts *note
     return hr;
 }
 
-/* The limit assumes a typical row size; if rows are larger, for example because all of them are paths, fewer rows are
-   shown. */
+/* Reduces the number of rows until the page is small enough. The limit assumes a typical row size, but rows may be
+   larger, for example if all cells are paths. */
 static HRESULT page_fit_size(struct making *m, struct texts *notes)
 {
     struct texts again = {0};

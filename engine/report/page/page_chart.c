@@ -218,8 +218,8 @@ static void line_to(struct text_buffer *out, int *x, int *y, int to_x, int to_y)
     *y = to_y;
 }
 
-/* Adds the SVG path of the line through the mean values. A gap begins a new subpath. A point without a neighbour is a
-   line of zero length, which its round line cap makes visible. */
+/* Adds the SVG path of the line through the mean values. A gap begins a new subpath. A point without a neighbour is
+   drawn as a line of zero length; the round cap of the line makes the point visible. */
 static void add_path(struct text_buffer *out, const struct chart_line *l, const struct scale *s, double duration)
 {
     bool down = false; /* the pen is down: the path continues */

@@ -260,7 +260,8 @@ static HRESULT on_table(void *about, const struct report_table *table)
     HRESULT hr = status(w);
     if (w->skipped || FAILED(hr))
         return hr;
-    if (table->depth && !strcmp(table->name, "slices")) { /* skip: slices are for rules; charts show them better */
+    if (table->depth && !strcmp(table->name, "slices")) { /* skip tables of slices, which are for rules; for readers,
+                                                             charts show the values better */
         w->skipped = table->depth + 1;
         return S_OK;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a report for the first time: its strings, the size of its tables, and its warnings. Warnings, rows and charts
-   are connected by tags and by names of counters. */
+/* Reads a report for the first time, and collects its strings, the sizes of its tables, and its warnings. Warnings,
+   rows and charts are connected by tags and by names of counters. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page/page_parts.h"

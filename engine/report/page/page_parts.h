@@ -57,7 +57,7 @@ struct found_row {
 struct found_chart {
     char *source;
     struct texts series;
-    bool watched; /* shown only if a warning refers to its counter */
+    bool watched; /* the chart is shown only if a warning refers to its counter */
     bool shown;
 };
 /* Zero-initialise. */
@@ -77,8 +77,8 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
    warning refers to come first; a watched chart is shown only if no other chart has the series. *omitted becomes the
    number of charts that are missing only because of the limit `most`. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
-/* Returns the severity of a row of the table of warnings, from its `img`. A row without `img` is an ordinary warning,
-   as it is for rules. */
+/* Returns the severity of a row of the table of warnings, from its `img`. A row without `img` is an ordinary warning;
+   rules treat such a row in the same way. */
 enum report_severity page_findings_severity(const struct report_row *warning);
 /* Returns the number, from 1, of the document's warning with the index `at`. */
 size_t page_findings_number(const struct page_findings *f, size_t at);

@@ -158,7 +158,7 @@ static void add_digits(struct text_buffer *out, struct digits *d, const struct f
         last--;
     const size_t shown = d->whole - first > f->least_whole ? d->whole - first : f->least_whole;
     for (size_t i = 0; i < shown; i++) {
-        const size_t left = shown - i; /* digits up to the point, including this one */
+        const size_t left = shown - i; /* number of digits up to the point, including the current digit */
         text_buffer_add_n(out, left > d->whole - first ? "0" : &d->at[d->whole - left], 1);
         if (f->grouped && left > 1 && left % 3 == 1)
             text_buffer_add_n(out, ",", 1);

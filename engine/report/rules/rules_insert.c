@@ -220,7 +220,7 @@ static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_doc
 
 static HRESULT insert_selected(struct rules_run *run, struct insertion *i, const struct xml_document *d)
 {
-    struct rules_run other = *run; /* the same run and variables, but on the other document */
+    struct rules_run other = *run; /* a copy of the run with the same variables, but for the other document */
     struct report_target target = {.document = *d};
     struct xpath_result nodes = {0};
     if (!rules_attribute(i->node, "select"))

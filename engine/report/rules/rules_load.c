@@ -149,7 +149,7 @@ xmlNodePtr rules_next(xmlNodePtr e, const char *name)
     return xml_grammar_element(&rules_grammar, e->next, name);
 }
 
-/* libxml2 reserves this field for its users. */
+/* libxml2 reserves the member _private for programs that use libxml2. */
 static char bad_mark;
 
 bool rules_is_bad(xmlNodePtr e)

@@ -138,7 +138,8 @@ xmlNodePtr rules_next(xmlNodePtr e, const char *name);
 struct rules_run {
     const struct rules_job *job;
     const struct rules *rules;
-    const struct rules_file *file; /* the file of the current group; its strings take precedence */
+    const struct rules_file *file; /* file of the current group; strings in this file take precedence over strings in
+                                      other files */
     struct rules_outcome *out;
     struct rules_place place;
     struct report_target *target;
@@ -165,8 +166,8 @@ HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attr
 /* Works like rules_select, for an expression that is built from the attribute's expression. */
 HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
                         xmlNodePtr context, struct xpath_result *out);
-/* rules_is_over returns whether the caller stops the run or its time is used up. rules_check_limits returns the error
-   for these cases, or for too many operations. */
+/* rules_is_over returns whether the caller stops the run, or whether the run has exceeded its time limit.
+   rules_check_limits returns the error for these cases, or for too many operations. */
 bool rules_is_over(void *run);
 HRESULT rules_check_limits(const struct rules_run *run);
 /* Runs the actions in an element for the step's node; `context` is NULL if the step has no node. An action that fails

@@ -319,7 +319,8 @@ static HRESULT do_all(struct rules_run *run)
     HRESULT hr = report_target_warnings(run->target, &warnings);
     for (size_t i = 0; i < run->rules->group_count && hr == S_OK; i++)
         hr = do_group(run, &run->rules->groups[i]);
-    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* the rules exceeded a limit, as reported; their changes so far are kept */
+    if (hr == PLA_E_RULES_MANAGER_FAILED) { /* the rules exceeded a limit, which was reported; the changes that they
+                                               made before are kept */
         run->out->unfinished = true;
         hr = S_OK;
     }

@@ -429,8 +429,8 @@ static bool has_text(const xmlNode *n, bool selected)
     return (text || (selected && (n->type == XML_COMMENT_NODE || n->type == XML_PI_NODE))) && n->content;
 }
 
-/* Returns the value of the first node (XPath 5), truncated if it exceeds the limit for texts: a step that selects the
-   whole report would otherwise copy it again and again, although its value is not used. */
+/* Returns the value of the first node (XPath 5), truncated if it exceeds the limit for texts: otherwise a step that
+   selects the whole report would copy the report again and again, although the copy is not used. */
 static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
 {
     const size_t most = RULES_TEXT_MAX + 1;

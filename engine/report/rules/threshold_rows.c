@@ -347,7 +347,7 @@ static bool is_steady(const struct read_slices *all, double trend)
     return grown > 0 && grown >= 0.5 * (greatest - least);
 }
 
-/* Returns the trend from its column, or else from the slices. */
+/* Returns the trend from the column of trends; if the row has no such column, computes it from the slices. */
 static double trend_of(const struct threshold *t, const struct read_slices *all, xmlNodePtr row,
                        struct threshold_finding *f)
 {

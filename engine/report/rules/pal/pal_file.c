@@ -242,7 +242,7 @@ static void read_threshold(struct pal_reading *r, struct pal_analysis *a, xmlNod
     }
     a->thresholds = items;
     set->out->thresholds++;
-    /* Sort by descending priority; of equal priorities, the later threshold comes first, as in PAL. */
+    /* Sort by descending priority; if priorities are equal, the later threshold comes first, as in PAL. */
     size_t at = a->threshold_count++;
     for (; at && a->thresholds[at - 1].priority <= t.priority; at--)
         a->thresholds[at] = a->thresholds[at - 1];
@@ -365,8 +365,8 @@ static bool is_bare_name(const char *name)
     return *name && !strpbrk(name, "/\\:") && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* Finds the file with that name in the folder of `importer`. Case is ignored, as on Windows, where the files were
-   written. */
+/* Finds the file with that name in the folder of `importer`. Case is ignored, because the files were written on
+   Windows, which ignores case. */
 static HRESULT find_beside(const char *importer, const char *name, char **path)
 {
     struct texts names = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state in which PowerShell is interpreted (pal_code.c), and the reader of its expressions. */
+/* The state of the interpreter of PowerShell (pal_code.c), and the reader of PowerShell's expressions. */
 #ifndef OPENPLA_PAL_MACHINE_H
 #define OPENPLA_PAL_MACHINE_H
 

@@ -124,7 +124,7 @@ struct pal_alert {
 struct pal_outcome {
     struct pal_alert alerts[PAL_ALERTS_MAX];
     size_t count;
-    const char *why;  /* NULL if understood */
+    const char *why;  /* NULL if the code was understood */
     const char *note; /* NULL means no note */
 };
 HRESULT pal_code_read(struct pal_set *set, const struct pal_analysis *a, const struct pal_threshold *t, bool means,

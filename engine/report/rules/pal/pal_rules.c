@@ -242,7 +242,7 @@ static bool write_row_alert(struct writing *w, const struct pal_alert *a)
                                         "it grows by {palTrend} per hour"};
     want_slices(w, a->source);
     add_limit(w, a);
-    /* Selects the counter even if its values are normal, so that the report counts as checked. */
+    /* Selects the counter even if its values are normal, so that the report is treated as checked. */
     (void)begin_step(w, pal_format(p, "(%s)[1]", a->source->rows), "");
     text_buffer_add(w->to, "    </Step>\n");
     if (!begin_step(w, select, ""))

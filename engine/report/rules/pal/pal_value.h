@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of PowerShell expressions that are evaluated without a log: constants, and values that only a report contains,
-   as XPath. */
+/* Values of PowerShell expressions that are evaluated without a log. A value is a constant, or, if only a report
+   contains the value, XPath. */
 #ifndef OPENPLA_PAL_VALUE_H
 #define OPENPLA_PAL_VALUE_H
 
