@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla completion: scripts for bash, zsh and fish that complete the command lines of all verbs. A script contains
-   the option tables of the verbs and finds sets in the store's folders. Tab therefore starts no program, because under
-   Wine that would take seconds. The shell functions that use the tables are in the folder cli/completion. */
+/* openpla completion: prints scripts for bash, zsh and fish that complete the command lines of all verbs. A script
+   contains the option tables of the verbs and finds sets in the store's folders. Tab therefore starts no program,
+   because under Wine that would take seconds. The shell functions that use the tables are in the folder
+   cli/completion. */
 #include "cli/cli.h"
 #include "engine/report/report_schema.h"
 

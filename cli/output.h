@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of verbs: files, JSON, and the display of strings and logs. */
+/* The output of verbs: functions that write files and JSON, and that display strings and logs. */
 #ifndef OPENPLA_OUTPUT_H
 #define OPENPLA_OUTPUT_H
 

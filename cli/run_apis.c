@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla run -apis: a session of API tracing for one program, without a data collector set. */
+/* openpla run -apis: traces the API calls of one program in a session, without a data collector set. */
 #include "cli/run_apis.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In the native program: runs the command of the server's package, or names that package if it is not installed. */
+/* In the native program, runs the command of the server's package. If this package is not installed, names it in a
+   message. */
 #include "cli/cli.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list for openpla typeperf -q (the counters of this computer with descriptions), and suggestions for paths with an
-   unknown object or counter. */
+/* Lists the counters of this computer with descriptions, for openpla typeperf -q. Suggests paths if the object or
+   counter of a path is unknown. */
 #ifndef OPENPLA_COUNTER_LIST_H
 #define OPENPLA_COUNTER_LIST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of remote computers for the verbs of this program. PDH reads these counters. In native builds, PDH is linked
-   into the program. Under Wine, PDH is openpdh.dll; this DLL has its own list of accounts, and exports a function that
-   adds an account. */
+/* Enables the verbs of this program to read counters of remote computers. PDH reads these counters. In native builds,
+   PDH is linked into the program. Under Wine, PDH is openpdh.dll; this DLL has its own list of accounts, and exports a
+   function that adds an account. */
 #include "cli/counters/remote_counters.h"
 
 #include "cli/cli.h"

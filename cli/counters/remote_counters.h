@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of remote computers for the verbs of this program. */
+/* Enables the verbs of this program to read counters of remote computers. */
 #ifndef OPENPLA_CLI_REMOTE_COUNTERS_H
 #define OPENPLA_CLI_REMOTE_COUNTERS_H
 

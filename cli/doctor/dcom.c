@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla doctor: if remote DCOM clients must be served, checks whether their port is open and an account exists. */
+/* openpla doctor: if remote DCOM clients must be served, checks whether the port for these clients is open, and whether
+   an account exists. */
 #include "cli/doctor/doctor.h"
 #include "com/server/dcom_settings.h"
 #include "engine/base/network.h"

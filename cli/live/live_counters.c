@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of openpla live: the counters of a set, or the default counters of this computer. */
+/* Chooses the counters of openpla live, which are the counters of a set or the default counters of this computer. */
 #include "cli/live/live.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"

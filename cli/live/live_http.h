@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The browser view: the resources of the page, and the responses to requests for them. */
+/* The browser view: defines the resources of the page, and answers requests for these resources. */
 #ifndef OPENPLA_LIVE_HTTP_H
 #define OPENPLA_LIVE_HTTP_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* logman's help and completion, and advice on command lines that do not do what users expect. */
+/* Prints logman's help, reports its options for completion, and gives advice if a command line does not do what users
+   expect. */
 #include "cli/cli.h"
 #include "cli/logman/logman.h"
 #include "engine/base/file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `openpla logman`: the verbs, their output and exit codes. Windows' messages, including errors, go to stdout, and the
-   exit code is the HRESULT, as existing scripts expect. Messages that Windows' logman does not have go to stderr
-   (DECISIONS 95). */
+/* openpla logman: runs the verbs of logman, prints their output, and returns their exit codes. Windows' messages,
+   including errors, go to stdout, and the exit code is the HRESULT, as existing scripts expect. Messages that Windows'
+   logman does not have go to stderr (DECISIONS 95). */
 #include "cli/logman/logman.h"
 
 #include "cli/cli.h"

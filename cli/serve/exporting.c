@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of openpla serve and openpla push: the options that select counters, and the exporter that is opened for
-   them. */
+/* Reads the options of openpla serve and openpla push that select counters, and opens an exporter for these
+   counters. */
 #include "cli/cli.h"
 #include "cli/counters/counter_list.h"
 #include "cli/counters/sample_pace.h"

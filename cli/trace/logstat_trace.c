@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla logstat for event traces: the computer, the lost events and, for each event provider, the number of events
-   and the share that can be decoded. Reads the whole trace. */
+/* openpla logstat for event traces: shows the computer, the number of lost events and, for each event provider, the
+   number of events and the percentage that can be decoded. Reads the whole trace. */
 #include "cli/trace/logstat_trace.h"
 
 #include "cli/cli.h"

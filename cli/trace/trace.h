@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces for the verbs: reading files and sessions, event definitions, names of processes, selecting events, and
-   writing events as lines. */
+/* Functions for verbs that read event traces. They read files, sessions and event definitions, find the names of
+   processes, select events, and write events as lines. */
 #ifndef OPENPLA_TRACE_H
 #define OPENPLA_TRACE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace api-summary: calls, time and failures per function and per calling module, from traces that API tracing
-   recorded. */
+/* openpla trace api-summary: counts calls, time and failures per function and per calling module, in traces that API
+   tracing has recorded. */
 #include "cli/output.h"
 #include "cli/trace/trace.h"
 #include "engine/base/memory.h"

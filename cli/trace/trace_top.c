@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla trace top: tables of the activity of threads and processes, from live kernel events or from files. Live
-   events come from a kernel session that this program starts in real-time mode. */
+/* openpla trace top: prints tables of the activity of threads and processes, from live kernel events or from files.
+   Live events come from a kernel session that this program starts in real-time mode. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/trace/thread_figures.h"

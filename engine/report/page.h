@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A report as one file for readers: a page (HTML), or its charts as a picture (SVG). The file loads nothing else, and
-   can be read without running its script. */
+/* Creates one file from a report, for readers: a page (HTML), or a picture of the charts (SVG). The file loads nothing
+   else, and can be read without running its script. */
 #ifndef OPENPLA_PAGE_H
 #define OPENPLA_PAGE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates a report: one document from counter logs, traces and configuration documents, as report schemas define it. */
+/* Creates a report. A report is one document that is created from counter logs, traces and configuration documents;
+   report schemas define its contents. */
 #ifndef OPENPLA_REPORT_H
 #define OPENPLA_REPORT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a report document (report_form.def; configuration collectors write it too) as a stream: memory is limited by
-   the largest row, 64 MB, and does not depend on the file's size. Files are not trusted. A document must not have a
-   document type or define entities. The attributes, names, columns and depth of a document are limited. */
+/* Reads a report document (report_form.def) as a stream. Configuration collectors write such documents, too. Memory
+   depends on the largest row, which has at most 64 MB, and not on the size of the file. Files are not trusted. A
+   document must not have a document type or define entities. The attributes, names, columns and depth of a document are
+   limited. */
 #ifndef OPENPLA_REPORT_READER_H
 #define OPENPLA_REPORT_READER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that evaluate a report: MS-PLA 2.2.3.4, 2.2.4 to 2.2.8, DECISIONS 101. Rules are read once and applied to any
+/* Rules evaluate a report (MS-PLA 2.2.3.4, 2.2.4 to 2.2.8, DECISIONS 101). Rules are read once and applied to any
    number of reports. An error in the rules disables only the step, rule or group that contains the error. */
 #ifndef OPENPLA_RULES_H
 #define OPENPLA_RULES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the counters of two runs, A and B, by their reports: which counters are worse, and whether the difference
-   exceeds the noise.
+/* Compares the counters in the reports of two runs, A and B. Determines which counters are worse, and whether the
+   difference exceeds the noise.
 
    Samples of a log depend on each other, so a test over samples would report most unchanged counters as changed.
    Therefore the time is divided into slices, and a Mann-Whitney test compares the means of the slices. The variance of

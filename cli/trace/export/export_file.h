@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of exports: a buffered file, and columns that grow side by side in one temporary file and are copied to the
-   output one after another at the end. Memory use therefore does not grow with the size of the trace. */
+/* The output of exports: a buffered file, and columns. The columns grow side by side in one temporary file. At the end,
+   they are copied to the output one after the other. Memory use therefore does not grow with the size of the trace. */
 #ifndef OPENPLA_EXPORT_FILE_H
 #define OPENPLA_EXPORT_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs the counters of two runs, tests their slices, and reports those that are worse. */
+/* Pairs the counters of two runs, tests their slices, and reports the counters that are worse. */
 #include "engine/report/run_compare.h"
 
 #include "engine/base/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A comparison as a report: warnings for worse counters, a table, charts with both runs, and the counters that only one
-   run has. */
+/* Writes a comparison as a report. The report has warnings about worse counters, a table, charts that show both runs,
+   and the counters that only one run has. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page.h"

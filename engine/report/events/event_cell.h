@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of event tables: values of one event, the fields that they come from, and the columns that show them. */
+/* The cells of event tables. A cell contains a value of one event; a field of the event provides the value, and a
+   column shows it. */
 #ifndef OPENPLA_EVENT_CELL_H
 #define OPENPLA_EVENT_CELL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of event tables: the events that they select, and their values in an event. */
+/* Implements the columns of event tables: which events a column selects, and which value of an event it shows. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table whose entries are in blocks. When the table is full, its entries are added to an external sort by key
-   (row_sort.h), and the table is emptied. Therefore the sort can contain several entries with the same key. These
-   entries are adjacent when they are read. */
+/* Implements groups as a hash table whose entries are in blocks. When the table is full, its entries are added to an
+   external sort by key (row_sort.h), and the table is emptied. Therefore the sort can contain several entries with the
+   same key. These entries are adjacent when they are read. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"

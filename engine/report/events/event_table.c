@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An EventTable of a report schema (MS-PLA 2.2.3.3): creates records from the events that it selects (DECISIONS 93). */
+/* Implements an EventTable of a report schema (MS-PLA 2.2.3.3). Creates records from the events that the table selects
+   (DECISIONS 93). */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/report/events/event_cell.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The series in a table, their order, and their cells. */
+/* Chooses the series in a table, determines their order, and writes their cells. */
 #include "engine/base/memory.h"
 #include "engine/report/make/report_counters.h"
 #include "engine/report/make/schema_reading.h"

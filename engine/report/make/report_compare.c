@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two report documents: every row of both becomes a record; the records are sorted and read side by side. A
-   key consists of texts and separators. The separators are bytes below 9, which XML does not allow in texts. In the
-   form below, each number is a separator, and a part in [...]... may be missing or repeated:
+/* Compares two report documents. Every row of each document becomes a record; the records are sorted and read side by
+   side. A key consists of texts and separators. The separators are bytes below 9, which XML does not allow in texts. In
+   the form below, each number is a separator, and a part in [...]... may be missing or repeated:
 
        section 1 table 1 source [3 the outer row's keys 1 table 1 source]... 2 kind [2 key]... 1 keys in their own case
 

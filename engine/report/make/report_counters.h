@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter tables of a report, all of them from one reading of all counter logs: series of values, rows, charts. */
+/* Creates the counter tables of a report: series of values, rows and charts. All counter logs are read once for all
+   tables. */
 #ifndef OPENPLA_REPORT_COUNTERS_H
 #define OPENPLA_REPORT_COUNTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inputs of a report, opened: counter logs, traces, configuration documents. */
+/* The opened inputs of a report, which are counter logs, traces and configuration documents. */
 #ifndef OPENPLA_REPORT_INPUTS_H
 #define OPENPLA_REPORT_INPUTS_H
 

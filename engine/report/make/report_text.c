@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The notation of report documents: times, numbers, tags and severities. */
+/* Reads and writes times, numbers, tags and severities in the notation of report documents. */
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
 #include "engine/logs/number_text.h"

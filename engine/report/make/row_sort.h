@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts more records than fit into memory. Beyond a limit, records go to a scratch file in sorted runs, which are
-   merged when the records are read. Records with the same key are returned in the order in which they were added. */
+/* Sorts records, even if they do not fit into memory. Beyond a limit, records go to a scratch file in sorted runs,
+   which are merged when the records are read. Records with the same key are returned in the order in which they were
+   added. */
 #ifndef OPENPLA_ROW_SORT_H
 #define OPENPLA_ROW_SORT_H
 

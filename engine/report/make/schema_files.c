@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of report schemas, and the built-in schemas. */
+/* Loads files of report schemas, and the built-in schemas. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* EventTable and CounterTable of a report schema. */
+/* Reads the elements EventTable and CounterTable of a report schema. */
 #include "engine/base/memory.h"
 #include "engine/report/make/schema_reading.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings and numbers of a report in the form that a page shows. Names of processes and files can be chosen by any
-   user. Numbers are formatted as text, digit by digit, because byte counts and hashes have more than the 15 digits of a
+/* Formats the strings and numbers of a report for a page. Names of processes and files can be chosen by any user.
+   Numbers are formatted as text, digit by digit, because byte counts and hashes have more than the 15 digits of a
    double. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"

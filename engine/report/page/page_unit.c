@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The unit that a counter's name implies, and the prefix that suits a value. */
+/* Determines the unit of a counter from its name, and the prefix of the unit from a value. */
 #include "engine/report/page_unit.h"
 
 #include "engine/base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The action Insert, which adds elements and attributes to the report (MS-PLA 2.2.5, 2.2.6). */
+/* Runs the action Insert, which adds elements and attributes to the report (MS-PLA 2.2.5, 2.2.6). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of rules: strings by their IDs, variables by their names (MS-PLA 2.2.4). */
+/* Expands the texts of rules: replaces the IDs of strings and the names of variables (MS-PLA 2.2.4). */
 #include "engine/base/memory.h"
 #include "engine/report/make/schema_reading.h"
 #include "engine/report/rules/rules_parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds of rules: their attributes, and the warnings that they raise. */
+/* Reads the attributes of Threshold elements in rules, and raises their warnings. */
 #include "engine/report/rules/rules_threshold.h"
 
 #include "engine/base/memory.h"

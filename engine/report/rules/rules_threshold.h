@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds of rules: the limit of a counter, and the time for which a report's slices must exceed it. */
+/* Thresholds of rules. A Threshold has the limit of a counter, and the time for which the slices in a report must
+   exceed this limit. */
 #ifndef OPENPLA_RULES_THRESHOLD_H
 #define OPENPLA_RULES_THRESHOLD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions of PowerShell: operators, members of collections and their items, casts, calls. */
+/* Reads PowerShell expressions: operators, members of collections and of their items, casts, and calls. */
 #include "engine/base/memory.h"
 #include "engine/report/rules/pal/pal_machine.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes rules from the interpreted thresholds of PAL: a Rule for each threshold, a Group for each category.
+/* Writes rules from the interpreted thresholds of PAL. Each threshold becomes a Rule, and each category becomes a
+   Group.
 
    A rule selects a row of a counter if one of its slices meets the condition. A row without slices must meet the
    condition itself. The rule adds a warning to each selected row. A row gets only one warning for each analysis,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic and comparisons of values: constants are computed, others become XPath. */
+/* Computes and compares values. Constants are computed at once; operations on other values become XPath. */
 #include "engine/report/rules/pal/pal_value.h"
 
 #include "engine/base/memory.h"
