@@ -155,8 +155,8 @@ static HRESULT trace_model(struct object *object, const struct api_trace *api, s
 
 /* ---- statistics ---- */
 
-/* Adds a note if, since the last call, the watcher failed, and a note if a traced program changed the settings in
-   shared memory. */
+/* Adds a note for each of these events since the last call: the watcher failed; a traced program changed the settings
+   in shared memory. */
 static void take_notes(struct api_tracing *a, const struct api_trace_numbers *now)
 {
     char *failure = api_trace_take_failure(a->api);

@@ -84,7 +84,7 @@ static void refusals_add(void *user, HRESULT reason, const char *subject, const 
     r->context->note(r->context->user, reason, subject, text);
 }
 
-/* Opens the query with the counters that can be added. Skips all other counters and adds a note for them (DECISIONS
+/* Opens the query with the counters that can be added. Skips all other counters and adds a note for each (DECISIONS
    16). Fails if no counter can be added (DECISIONS 34), unless the collector watches for new instances or for other
    computers. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,

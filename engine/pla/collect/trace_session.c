@@ -18,7 +18,7 @@ enum {
     FILE_UNITS = 4097,
     SESSIONS = 64,        /* initial size of the list; a system may allow more sessions */
     PROVIDERS_MS = 5000,  /* total time to wait for event providers, per call */
-    LIST_ATTEMPTS = 8,    /* a list that grows while it is read is read at most this many times */
+    LIST_ATTEMPTS = 8,    /* attempts to read a list that grows */
     LOGGER_MASK = 0xFFFF, /* bits of a handle that contain the session number */
 };
 
