@@ -73,8 +73,8 @@ static const void *field(const struct object *o, const struct property *p)
     return (const char *)o + p->offset;
 }
 
-/* Reports a pattern that cannot be expanded; a start would fail. The row of the pattern follows the
-   row `format`. */
+/* Reports a pattern that cannot be expanded; a start would fail. The row of the pattern follows the row
+   `format`. */
 static HRESULT check_pattern(const struct validation *v, const struct object *copy, const struct property *format)
 {
     struct name_context context = {.local = {2005, 1, 31, 1, 31, 4, 20, 0, 0}, .serial_number = 1, .computer = "X"};
