@@ -240,7 +240,7 @@ static void pass_report_limits(const struct retention_pass *p, const struct rete
 }
 
 /* Checks that the only folder to process belongs to the set and is not in use. *go_on false: a condition is not met,
-   and check_only has reported the reason. */
+   and the reason has been reported. */
 static HRESULT check_only(const struct retention_pass *p, const struct scanned *s, bool *go_on)
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;
