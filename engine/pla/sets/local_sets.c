@@ -305,8 +305,8 @@ static HRESULT check_running_session(const struct caller *caller, enum set_acces
     return S_OK;
 }
 
-/* Checks before a commit whether the caller may store the set. If `mode` contains the flags, also checks whether the
-   caller may update or flush the running set. */
+/* Checks before a commit whether the caller may store the set. If `mode` requests an update or a flush of the running
+   set, also checks whether the caller may do that. */
 static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                             const struct stored_set *stored, uint32_t mode)
 {

@@ -392,8 +392,8 @@ static void supervisor_scan(struct supervisor *v)
     }
 }
 
-/* Reads again each unreadable set whose second look is due. Returns whether a scan must try again to move a file to the
-   file's place. */
+/* Reads again each unreadable set whose second look is due. Returns whether a scan must try again to move a file to its
+   place. */
 static bool scan_again(struct supervisor *v)
 {
     uint64_t ticks = clock_monotonic_ms();
