@@ -29,7 +29,7 @@ struct set_file {
 /* S_OK: the definition exists; S_FALSE: it does not exist; a failure: unknown. */
 HRESULT set_file_find(const struct set_file *at);
 /* Fills in the paths. `name` NULL: fills in only the paths of the namespace. E_NOINTERFACE: the namespace is unknown.
- *out is zero on failure. */
+   On failure *out is zero. */
 HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
 
 /* Returns the folder for files of that name (without extension), from memory_alloc. */
