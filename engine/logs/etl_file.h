@@ -117,8 +117,7 @@ HRESULT etl_reader_follow(struct etl_reader *r);
 /* Continues with the buffers that were added to the file since its last buffer was read. If a circular log has
    overwritten old buffers with new ones, this function does not detect the new buffers. S_FALSE: no new buffers. */
 HRESULT etl_reader_grow(struct etl_reader *r);
-void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* *done and *total are in bytes
-                                                                                           of the file */
+void etl_reader_progress(const struct etl_reader *r, uint64_t *done, uint64_t *total); /* both in bytes of the file */
 void etl_reader_close(struct etl_reader *r);                                           /* NULL is allowed */
 
 #endif

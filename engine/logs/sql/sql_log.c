@@ -22,8 +22,7 @@
    Rules:
    - Samples stay in memory until they are committed, but at most log_options.kept_bytes. Beyond this limit, append
      rejects new samples: they are lost, and the error contains the reason. The numbers of lost samples are not reused,
-     so RecordIndex shows the gap. With log_options.wait_for_database, append waits for the database and rejects no
-     samples.
+     so RecordIndex shows the gap. With log_options.wait_for_database, append instead waits until there is room.
    - A failure closes the connection. The thread reconnects after 1, 2, 4 and then every 5 s, checks the tables and the
      log set again, and writes the batch again. In two cases a failure stops the thread, which then does not reconnect:
      wait_for_database is set, or no connection has succeeded yet.
