@@ -159,8 +159,8 @@ struct openpla_table {
     const int64_t *times;
     const double *values;
 };
-/* Reads all remaining samples. Returns OPENPLA_E_MEMORY if the log has more than `max_values` values; 0 means 2^29
-   values (4 GiB). */
+/* Reads all remaining samples. Returns OPENPLA_E_MEMORY if these samples have more than `max_values` values; 0 means
+   2^29 values (4 GiB). */
 OPENPLA_API openpla_result openpla_log_read_table(openpla_log *log, uint64_t max_values, struct openpla_table **table);
 /* Frees a table; the log may already be closed. NULL is allowed. */
 OPENPLA_API void openpla_table_free(struct openpla_table *table);
