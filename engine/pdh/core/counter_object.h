@@ -101,8 +101,7 @@ struct counter_object {
     HRESULT result;      /* result of the last sample; HRESULT_FROM_WIN32(ERROR_TIMEOUT) if the sample exceeded the time
                             limit */
     struct counter_object_work *work;  /* points to the sampling side; set only on the query's side */
-    const struct counter_object *last; /* points to the query's side, with the previous sample; set only on the sampling
-                                          side */
+    const struct counter_object *last; /* points to the last completed sample; used only on the sampling side */
     struct source_hold hold;           /* used only on the sampling side: the shared files that it currently uses */
 };
 

@@ -25,7 +25,7 @@
       row's cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
    4. Name (table_instances). The key of a row is a hash of its name and of the gatherer's `key`, such as a process's
       start time. If the keys of all rows are the same as in the previous sample, the list of instances is reused, so
-      all positions that counters have cached stay valid. If a key is different, a new list is created.
+      all positions that counters have cached stay valid. Otherwise a new list is created.
    5. Evaluate (table_fill_rows). Each value of a plain row or an alias is computed by the program of that value.
       Subtotals and the total combine the values of plain rows. In each row, a counter is absent if its value or its
       base is absent.

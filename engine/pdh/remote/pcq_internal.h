@@ -9,9 +9,10 @@
 
 /* How MS-PCQ identifies objects and counters: an object by a GUID, its counters by numbers. Perflib V2 countersets
    already have a GUID and numbers. Every other object gets a GUID from a hash of its name. Every other counter gets
-   Windows' well-known index of its name or, without an index, a number from a hash of its name. Therefore GUIDs and
-   numbers are the same on every computer and in every version. PDH stores a base, a time, its frequency and a divisor
-   next to a counter's value; in MS-PCQ each of these items is a separate hidden counter. */
+   the index of its name or, without an index, a number from a hash of its name. Therefore GUIDs and numbers are the
+   same on every computer and in every version. Exception: the indexes of an extension DLL's counters differ between
+   computers. PDH stores a base, a time, its frequency and a divisor next to a counter's value; in MS-PCQ each of these
+   items is a separate hidden counter. */
 
 /* A member represents one of these items of a counter. */
 enum pcq_part { PCQ_PART_VALUE, PCQ_PART_BASE, PCQ_PART_TIME, PCQ_PART_FREQUENCY, PCQ_PART_DIVISOR, PCQ_PARTS };

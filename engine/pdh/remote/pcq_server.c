@@ -13,10 +13,11 @@
 
    Countersets. Every object of the server's catalogue is a counterset. MS-PCQ identifies a counterset by a GUID and its
    counters by numbers. Perflib V2 countersets already have a GUID and numbers. Every other object gets a GUID from a
-   hash of its name. Every other counter gets Windows' well-known index of its name or, without an index, a number from
-   a hash of its name. Therefore GUIDs and numbers are the same on every computer and in every version. PDH stores a
-   base, a time, its frequency and a divisor beside a counter's value. MS-PCQ has no such items, so each item is a
-   hidden counter (enum pcq_part), and the description of the visible counter contains their ids.
+   hash of its name. Every other counter gets the index of its name or, without an index, a number from a hash of its
+   name. Therefore GUIDs and numbers are the same on every computer and in every version. Exception: the indexes of an
+   extension DLL's counters differ between computers. PDH stores a base, a time, its frequency and a divisor beside a
+   counter's value. MS-PCQ has no such items, so each item is a hidden counter (enum pcq_part), and the description of
+   the visible counter contains their ids.
 
        object "Process" --> struct pcq_members: [ % Processor Time | its time | its frequency | ... ]
 

@@ -514,8 +514,7 @@ static void remote_object_raw(const struct counter_object *o, size_t row, uint32
         out->SecondValue = value_at(values, c->base, 0);
     else if (c->type & PERF_TYPE_COUNTER)
         out->SecondValue = value_at(values, columns->time, is_in_units(c->type) ? s->utc : s->ticks);
-    /* The counter has its own clock: convert both times to the ticks that PDH assumes for a counter with its own
-       clock. */
+    /* The counter has its own clock: convert both times to the ticks that PDH assumes for such a counter. */
     int64_t frequency = value_at(values, columns->frequency, 0);
     if (frequency > 0 && frequency != UNITS && c->type & PERF_OBJECT_TIMER) {
         out->FirstValue = in_units(out->FirstValue, frequency);
