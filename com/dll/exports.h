@@ -23,9 +23,9 @@ typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
    may be NULL. The string type of pla.dll's parameters is not documented, so BSTRs are accepted too. Fails with
    E_POINTER if `cabinet` or `folder` is NULL, with E_INVALIDARG for an invalid path, or as cabinet_extract does. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
-/* Deletes the report of a run. `folder` is the path of the run's folder; it can also be a BSTR. First deletes all files
-   and folders in it that a run created. Then deletes the folder itself, unless it contains anything else. Fails with
-   E_POINTER if `folder` is NULL, with E_INVALIDARG for an invalid path, with E_ACCESSDENIED if no run created the
+/* Deletes the report of a run. `folder` is the path of the run's folder; a BSTR is accepted too. First deletes all
+   files and folders in it that a run created. Then deletes the folder itself, unless it contains anything else. Fails
+   with E_POINTER if `folder` is NULL, with E_INVALIDARG for an invalid path, with E_ACCESSDENIED if no run created the
    folder, or with PLA_E_DCS_IN_USE while a run writes to it. */
 HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
 

@@ -11,8 +11,7 @@
 extern const struct orpc_handler remote_handler;
 
 /* ---- between the files of this folder ----
-   Each function reads the rest of the request, calls the method and writes the answer. Each function returns 0 or a
-   fault. */
+   Each function reads the rest of the request, calls the method, writes the answer, and returns 0 or a fault. */
 
 uint32_t remote_dispatch_call(struct remote_call *c, void *pointer, struct ndr_reader *in, struct ndr_writer *out);
 /* For ITypeInfo and ITypeLib (MS-OAUT 3.7, 3.11). */

@@ -24,8 +24,8 @@ uint32_t remote_variant_in(struct remote_call *c, const struct ndr_variant *v, V
 /* Finds an object that the caller holds, and returns its interface `iid`. A null pointer is allowed. */
 uint32_t remote_object_in(struct remote_call *c, const struct objref *o, const GUID *iid, void **out);
 
-/* These functions convert values for sending. Each function fails with DISP_E_BADVARTYPE if the type cannot be sent, or
-   with a failure of orpc_export. */
+/* These functions convert values for sending. They fail with DISP_E_BADVARTYPE if the type cannot be sent, with
+   E_OUTOFMEMORY, or as orpc_export does; remote_bstr_out never fails. */
 struct ndr_bstr remote_bstr_out(BSTR s);
 HRESULT remote_array_out(struct remote_call *c, SAFEARRAY *a, struct ndr_array **out);
 HRESULT remote_variant_out(struct remote_call *c, const VARIANT *v, struct ndr_variant *out);
