@@ -18,8 +18,8 @@ struct file_storing {
 
 /* Creates the temporary file and opens it as this host OS requires for the rename. */
 HRESULT file_storing_open(struct file_storing *s);
-/* Renames the temporary file, which is already written and flushed, to `path`. Closes the temporary file first if the
-   host OS requires this. */
+/* Renames the temporary file, which is already written and flushed, to `path`. Closes the temporary file if the host OS
+   requires this. */
 HRESULT file_storing_rename(struct file_storing *s);
 
 /* ---- access checks without tokens (account_access.c) ---- */

@@ -106,7 +106,8 @@ HRESULT file_rename(const char *from, const char *to);
 HRESULT file_rename_new(const char *from, const char *to);
 /* S_OK: the name exists; S_FALSE: it does not exist; a failure: unknown. */
 HRESULT file_find(const char *path);
-/* Whether the path exists. Also false if the answer is unknown, because access is denied or memory has run out. */
+/* Whether the path is an existing file or folder. Also false if the answer is unknown, because access is denied or
+   memory has run out. */
 bool file_exists(const char *path);   /* a file */
 bool folder_exists(const char *path); /* a folder */
 /* Whether both paths name the same file. Recognizes different paths to the file's folder, but not a second hard link to

@@ -88,16 +88,16 @@ GUARDED_READ(guard_read_32, uint32_t)
 GUARDED_READ(guard_read_64, uint64_t)
 #endif
 
-/* Called if one of the program's exception handlers ends a call during such a read. The source file that makes such
-   reads (event_write.c) defines this function. */
+/* Called if one of the program's exception handlers ends a call during such a read. Each module that makes such reads
+   defines this function (for example, in event_write.c). */
 void guard_left(void *context);
 
 /* ---- mapped files ----
    Mapped files that another program may shorten. The host OS terminates a program that accesses a mapped page after the
    end of the file. A script that cleans up /dev/shm, or a user who frees space on a full disk, would therefore
    terminate every program that takes part in tracing. To prevent this, the fault handler extends the file to its
-   previous size. The page then reads as zeros, and the program continues at the same instruction. OpenPLA's code checks
-   the contents of such files, and so detects that data was lost.
+   previous size. The page then reads as zeros, and the program continues at the same instruction. Code that checks the
+   contents of the file detects that they were lost.
 
    Fault handlers read the list of mapped files at any instruction of any thread. Therefore the entries of the list are
    reused but never freed, and a reader of the list takes no lock. */

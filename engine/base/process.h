@@ -150,8 +150,8 @@ struct windows_thread {
 };
 /* Lists the threads that run now. *out is from memory_alloc. */
 HRESULT windows_threads(struct windows_thread **out, size_t *count);
-/* Returns a number that changes when processes or threads start or end. The number does not change if as many have
-   started as have ended. A call takes microseconds. */
+/* Returns a number that changes when processes or threads start or end, unless as many have started as have ended since
+   the previous call. A call takes microseconds. */
 uint32_t windows_threads_mark(void);
 /* Makes Wine's server reveal the thread's Linux id: sets the thread's affinity to the processors that it already has,
    so that the server calls sched_setaffinity with that id. The server's call takes place between *from and *to, which

@@ -80,8 +80,8 @@ static bool of_alias(const char alias[3], struct sid *out)
     return false;
 }
 
-/* Reads a number in base `base`, and moves *at past its digits. False: the number has no valid digits, or exceeds
-   `most`. */
+/* Reads a number in base `base`, and moves *at past its digits. False: the number has no digits or a digit that is too
+   large for the base, or exceeds `most`. */
 static bool sid_read_number(const char **at, const char *end, unsigned base, uint64_t most, uint64_t *out)
 {
     const char *s = *at;

@@ -17,9 +17,8 @@ void text_fit(char *out, size_t size, const char *text);
 char *text_copy_n(const char *text, size_t bytes);
 char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Converts UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). If `replace` is set, a lone surrogate
-   or an embedded NUL becomes U+FFFD; otherwise the function fails with E_INVALIDARG. *out is from memory_alloc and ends
-   with a NUL. */
+/* Converts UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL
+   becomes U+FFFD if `replace` is set, and otherwise causes E_INVALIDARG. *out is from memory_alloc, with a NUL. */
 HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
 /* Converts UTF-8 (valid, from the engine) to UTF-16 with a NUL at the end; *units (may be NULL) is the length without
    it. Malformed UTF-8 becomes U+FFFD. *out is from memory_alloc. */
@@ -124,8 +123,8 @@ size_t unicode_put(uint32_t c, char out[4]);
    character, so that different names stay different. *out is from memory_alloc and ends with a NUL. *size is the length
    without the NUL; `size` may be NULL. Fails only with E_OUTOFMEMORY. */
 HRESULT text_to_ansi(const char *text, char **out, size_t *size);
-/* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. If `replace` is set, a NUL or a byte without
-   a character becomes U+FFFD; otherwise the function fails with E_INVALIDARG. Can also fail with E_OUTOFMEMORY. */
+/* Converts `size` bytes of the ANSI code page to UTF-8, from memory_alloc. A NUL or a byte without a character becomes
+   U+FFFD if `replace` is set, and otherwise causes E_INVALIDARG. Can also fail with E_OUTOFMEMORY. */
 HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
 
 /* ---- search ---- */

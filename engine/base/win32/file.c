@@ -373,11 +373,11 @@ HRESULT file_delete(const char *path)
 }
 
 /* While a process has a lock on a file, other processes may open and close the file. Until the lock is released, Wine's
-   server keeps the descriptors of the handles that these processes opened. A run holds its lock for days, and the
-   server tests the lock every second. If each test opened the file, Wine's server would run out of descriptors. Under
-   Wine the holder therefore also has an event, whose name contains a hash of the path. A process that finds the event
-   knows that the lock is held, and does not open the file. A process that does not find the event tries to lock the
-   file; the holder creates the event shortly after it has locked the file. */
+   server keeps the descriptors of the handles that these processes opened. A run's lock is held for days, and it is
+   tested every second. If each test opened the file, Wine's server would run out of descriptors. Under Wine the holder
+   therefore also has an event, whose name contains a hash of the path. A process that finds the event knows that the
+   lock is held, and does not open the file. A process that does not find the event tries to lock the file; the holder
+   creates the event shortly after it has locked the file. */
 struct file_lock {
     HANDLE handle;
     HANDLE event; /* NULL: none */

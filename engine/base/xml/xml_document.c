@@ -100,7 +100,7 @@ struct parsing {
     const char *xml;
     int size, given;
     bool in_parts; /* libxml2 reads the input through read_part. If libxml2 received the input as a whole, it would copy
-                      the input and limit each part to 10 MB. */
+                      the input and limit parts of it to 10 MB. */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;

@@ -14,8 +14,8 @@
 
 enum {
     DEEPEST = 128,
-    TRANSLATED_MOST = 64 /* maximum bytes of translate()'s second argument; libxml2 searches it for each character of
-                            the first argument */
+    TRANSLATED_MOST = 64 /* maximum bytes of translate()'s second argument and one quote; libxml2 searches it for each
+                            character of the first argument */
 };
 enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
 enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
