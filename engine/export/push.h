@@ -13,8 +13,9 @@ struct push_credentials {
     char *token; /* a bearer token for OTLP, or a token of InfluxDB 2 */
     char *user, *password;
 };
-/* Reads lines "token: VALUE", or "user: NAME" and "password: VALUE". Fails with E_INVALIDARG if a line is invalid; the
-   message names the line and never shows a secret. */
+/* Reads lines "token: VALUE", or "user: NAME" and "password: VALUE". Fails with E_INVALIDARG if a line is invalid (the
+   message names the line), or if lines are missing or contradict each other. The message never shows a
+   secret. */
 HRESULT push_credentials_parse(const char *text, size_t size, struct push_credentials *out);
 /* Reads the same lines from a file; the message names the file. */
 HRESULT push_credentials_load(const char *path, struct push_credentials *out);

@@ -22,8 +22,8 @@ struct metric_sink otlp_begin(struct otlp *o, const int64_t *utc);
 HRESULT otlp_end(struct otlp *o, bool flush);
 void otlp_close(struct otlp *o); /* NULL is allowed; points that were not passed on are lost */
 
-/* Parses a server's response: how many points the server rejected, and why. If the HTTP status was not 200, `failed` is
-   set; such a response contains only a message. `message` is "" if the response has no message. False: the response is
+/* Parses a server's response: how many points the server rejected, and why. Set `failed` if the HTTP status was not
+   200; such a response contains only a message. `message` is "" if the response has no message. False: the response is
    malformed. */
 bool otlp_read_answer(const char *bytes, size_t size, bool failed, uint64_t *rejected, char *message, size_t room);
 
