@@ -19,7 +19,7 @@ struct orpc_target {
 /* Another computer, used under one account; reference-counted. The first call connects to the computer. */
 struct orpc_peer;
 HRESULT orpc_peer_open(const struct orpc_target *target, struct orpc_peer **out);
-void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; a peer exists as long as one of its objects */
+void orpc_peer_release(struct orpc_peer *p); /* NULL is allowed; each object keeps its peer alive */
 
 /* An interface of an object on that computer; reference-counted. The peer pings the object as long as the orpc_object
    exists. */

@@ -7,8 +7,9 @@
        NegTokenResp  { responseToken [2], mechListMIC [3] }             initiator: AUTHENTICATE, signature of mechTypes
        NegTokenResp  { negState [0], mechListMIC [3] }                  acceptor: its signature of mechTypes
 
-   The MICs prove that nobody removed a better mechanism from the list. A logon requires both MICs if NTLM is not the
-   initiator's first choice. In any other logon, a MIC is checked if the peer sends one. */
+   The MICs prove that nobody removed a better mechanism from the list. The initiator always sends its MIC, and requires
+   the acceptor's. The acceptor requires the initiator's MIC if NTLM is not the initiator's first choice. Otherwise it
+   checks a MIC that the initiator sends. It answers each MIC with its own. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/rpc/auth/ntlm.h"

@@ -49,7 +49,7 @@ enum peer_repeat { PEER_ONCE, PEER_REPEAT };
 HRESULT peer_call(struct orpc_peer *p, const char *port, const GUID *iid, const GUID *object, uint16_t opnum,
                   const struct ndr_writer *request, enum peer_repeat repeat, uint8_t **answer, size_t *size);
 /* These functions add and remove a use of an object. The object is pinged while it has a use. The first peer_hold
-   starts the pinger. Fails with E_OUTOFMEMORY. */
+   starts the pinger. peer_hold fails with E_OUTOFMEMORY, or as thread_start does. */
 HRESULT peer_hold(struct orpc_peer *p, uint64_t oid);
 void peer_drop(struct orpc_peer *p, uint64_t oid);
 
