@@ -29,16 +29,16 @@ struct injection_image {
     struct injection_entries entries;
 };
 
-/* Checks a program. *narrow: the program is for 32-bit x86, otherwise for x64. Returns
+/* Checks a program. *narrow is true if the program is for 32-bit x86, and false if it is for x64. Returns
    HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) for files that are not programs, programs for another processor, .NET
    programs, DLLs and corrupt headers; `name` is used in the error text. */
 HRESULT injection_program_read(const struct injection_source *from, const char *name, bool *narrow);
-/* Reads the parts of the headers that are identical in a file and in memory. Errors: those of injection_program_read;
-   32-bit programs are rejected, too. */
+/* Reads the parts of the headers that are identical in a file and in memory. Returns the errors of
+   injection_program_read; also rejects 32-bit programs. */
 HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out);
 
-/* Checks whether the first import of an image in memory is one of the two functions. If so, returns S_OK: *children is
-   true for INJECTION_ENTRY_CHILDREN, and *before is set to the original header entries. Otherwise returns S_FALSE. */
+/* Returns S_FALSE if the first import of an image in memory is neither of the two functions. Otherwise returns S_OK.
+   Then *children is true for INJECTION_ENTRY_CHILDREN, and *before contains the original header entries. */
 HRESULT injection_image_has_import(const struct injection_source *from, const struct injection_image *image,
                                    bool *children, struct injection_entries *before);
 
@@ -74,7 +74,8 @@ HRESULT injection_into_process(void *process, const char *name, const char *dll,
 bool injection_restore_self(bool *children);
 
 /* Returns an executable copy of ntdll's system call of this name. Callers need the copy after one of our functions has
-   replaced the original. NULL if this Wine's ntdll lacks the function, its code is unknown, or out of memory. */
+   replaced the original. Returns NULL if this Wine's ntdll lacks the function, if the code of the function is unknown,
+   or if memory runs out. */
 void *injection_system_call_copy(const char *name);
 /* Returns whether the system call has the known code or has already been replaced by one of our functions. */
 bool injection_system_call_is_known(const char *name);
@@ -110,7 +111,8 @@ struct injection_exports {
     uint32_t image_size; /* size of the image in memory, in bytes */
 };
 /* Plans the block. `image`: a 64-bit module as mapped by the loader; it is trusted. Skips names that the module already
-   exports. Returns S_FALSE if it exports all names or has no export directory; E_OUTOFMEMORY. */
+   exports. Returns S_FALSE if the module exports all names or has no export directory, and E_OUTOFMEMORY if memory runs
+   out. */
 HRESULT injection_exports_plan(const uint8_t *image, const struct injection_export *more, size_t count,
                                struct injection_exports *out);
 /* Writes e->size bytes to `block`. The block will be at this RVA of the image. */
@@ -118,22 +120,22 @@ void injection_exports_build(const struct injection_exports *e, uint32_t rva, ui
 void injection_exports_free(struct injection_exports *e);
 
 /* Adds exports to a module of this process, so that GetProcAddress finds them. Returns S_FALSE if the module already
-   exports all names; E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if the address space after the module
-   is occupied. */
+   exports all names, E_OUTOFMEMORY if memory runs out, and HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) if the address
+   space after the module is occupied. */
 HRESULT injection_exports_add(void *module, const struct injection_export *more, size_t count);
 
-/* Return our replacements for NtQuerySystemInformation and NtSetSystemInformation. They handle the class
-   SystemPerformanceTraceInformation (engine/etw/controller/system_trace.h) and pass other classes to the original. NULL
-   in the same cases as injection_system_call_copy. */
+/* These two functions return our replacements for NtQuerySystemInformation and NtSetSystemInformation. The replacements
+   handle the class SystemPerformanceTraceInformation (engine/etw/controller/system_trace.h) and pass all other classes
+   to Wine's original function. Both functions return NULL in the same cases as injection_system_call_copy. */
 void *injection_query_system_begin(void);
 void *injection_set_system_begin(void);
 
-/* Checks whether the DLL can be injected into child processes: ntdll's NtCreateUserProcess must have the code known
-   from Wine, or must already be replaced because this process was injected. Otherwise returns
-   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with an error text. */
+/* Returns S_OK if the DLL can be injected into child processes: ntdll's NtCreateUserProcess has the code known from
+   Wine, or this process was injected and the function has already been replaced. In all other cases, returns
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) with an error text. */
 HRESULT injection_children_supported(void);
 /* Returns our replacement for NtCreateUserProcess, which injects the DLL into each new process. The replacement stays
-   in use until the process exits. NULL if the original cannot be copied, or out of memory. */
+   in use until the process exits. Returns NULL if the original function cannot be copied or memory runs out. */
 void *injection_children_begin(const char *dll);
 
 /* For openetw.dll's DllMain. If this process was injected (injection_restore_self), redirects the event functions of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of the NT Kernel Logger, created from Linux data. Each has all members of its classic event class in Windows
-   10 x64. */
+/* Events of the NT Kernel Logger, created from Linux data. Each event has all members that its classic event class has
+   in Windows 10 x64. */
 #ifndef OPENPLA_KERNEL_EVENT_H
 #define OPENPLA_KERNEL_EVENT_H
 
@@ -32,10 +32,10 @@ enum kernel_hook {
     HOOK_THREAD_RUNDOWN_END = 0x0504,
     HOOK_SWITCH = 0x0524,
     HOOK_READY = 0x0532,
-    HOOK_TCP = 0x0600, /* plus one of the types NET_* */
+    HOOK_TCP = 0x0600, /* an event's hook is this value plus one of the types NET_* */
     HOOK_UDP = 0x0800,
     HOOK_SAMPLE = 0x0F2E,
-    HOOK_CONFIGURATION = 0x0B00, /* plus one of the types of SystemConfig */
+    HOOK_CONFIGURATION = 0x0B00, /* an event's hook is this value plus one of the types of SystemConfig */
     HOOK_INTERRUPT = 0x0F43,
     HOOK_DPC = 0x0F44,
     HOOK_TIMER_DPC = 0x0F45,
@@ -96,7 +96,7 @@ struct kernel_event {
     uint8_t version;
     bool is_system; /* the header is a SYSTEM header with process and thread; otherwise a short PERFINFO header */
     uint32_t process, thread; /* ids in the event's header */
-    bool has_start;           /* the data begin with another time, in ticks: InitialTime, EventTimeStamp */
+    bool has_start; /* the data begin with a second time stamp in ticks, such as InitialTime or EventTimeStamp */
     const uint8_t *data;
     uint32_t size;
 };

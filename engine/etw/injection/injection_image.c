@@ -30,11 +30,11 @@ enum {
     MAGIC_64 = 0x20B,
     MACHINE_X64 = 0x8664,
     MACHINE_X86 = 0x14C,
-    DESCRIPTOR = 20, /* size of an import descriptor: names, time, chain, name of the DLL, table */
+    DESCRIPTOR = 20, /* size of an import descriptor: five u32 for names, time, chain, DLL name and table */
     DESCRIPTOR_NAME = 12,
     DESCRIPTOR_TABLE = 16,
-    /* Offsets in the data after our directory: first the name table and the address table of our import, each with an
-       end mark, then the original header entries. */
+    /* Sizes of the data that follow our directory. First come the name table and the address table of our import
+       (TABLES bytes), each with an end mark. The original header entries (ENTRIES bytes) come next. */
     TABLES = 32,
     ENTRIES = 16,
     PAGE = 4096,
@@ -156,7 +156,7 @@ HRESULT injection_image_has_import(const struct injection_source *from, const st
     if (!image->entries.imports ||
         FAILED(from->read(from->user, image->entries.imports, descriptor, sizeof descriptor)) || !get32(descriptor) ||
         FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
-        get32(thunk + 4)) /* the function is imported by ordinal, or the entry is not an RVA */
+        get32(thunk + 4)) /* no name can be read: the function is imported by ordinal, or the entry is not an RVA */
         return S_FALSE;
     /* Read the shorter name first; the longer one could extend beyond the mapped memory. */
     const uint64_t at = (uint64_t)get32(thunk) + 2;
@@ -229,8 +229,9 @@ HRESULT injection_block_make(const struct injection_source *from, const struct i
     }
     memset(bytes, 0, DESCRIPTOR);
     memset(bytes + directory - DESCRIPTOR, 0, size - (directory - DESCRIPTOR));
-    put32(bytes, (uint32_t)tables);                         /* name table: one entry, and the end mark */
-    put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16); /* address table: also one entry, and the end mark */
+    /* The name table and the address table each contain one entry and the end mark. */
+    put32(bytes, (uint32_t)tables);
+    put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16);
     put32(bytes + DESCRIPTOR_NAME, (uint32_t)path);
     put32(bytes + tables, (uint32_t)hint);
     put32(bytes + tables + 16, (uint32_t)hint);

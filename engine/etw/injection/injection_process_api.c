@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Injects openetw.dll into processes: it becomes the first import of a process that has not started yet, and of its
-   children. In an injected process, our functions replace some of Wine's system calls and call copies of the
-   originals. */
+/* Injects openetw.dll into processes: the DLL becomes the first import of a process that has not started yet. If
+   requested, the DLL is also injected into the children of that process. In an injected process, our functions replace
+   some of Wine's system calls and call copies of the originals. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -22,7 +22,7 @@ static const uint8_t expected[32] = {0x4C, 0x8B, 0xD1, 0xB8, 0,    0,    0,    0
                                      0x08, 0x03, 0xFE, 0x7F, 0x01, 0x75, 0x03, 0x0F, 0x05, 0xC3, 0xEB,
                                      0x01, 0xC3, 0xFF, 0x14, 0x25, 0x00, 0x10, 0xFE, 0x7F, 0xC3};
 enum { NUMBER_BEGIN = 4, NUMBER_END = 8 };
-/* mov rax,...: the beginning of a jump to one of our functions. */
+/* The beginning of a jump to one of our functions: mov rax,ADDRESS. */
 static const uint8_t taken[2] = {0x48, 0xB8};
 
 static const uint8_t *find(const char *name)
@@ -87,7 +87,7 @@ static WCHAR *dll_below(const WCHAR *folder, bool brief)
     return path;
 }
 
-/* Converts each UTF-16 unit to a byte; NULL if a unit does not fit, or out of memory. */
+/* Converts each UTF-16 unit to a byte. Returns NULL if a unit does not fit into a byte or memory runs out. */
 static char *as_bytes(const WCHAR *path)
 {
     const size_t length = wcslen(path);
@@ -321,7 +321,7 @@ void *injection_children_begin(const char *path)
 /* ---- system information ---- */
 
 /* NtQuerySystemInformation and NtSetSystemInformation in an injected process. Our replacements handle
-   SystemPerformanceTraceInformation; all other classes are left to Wine's originals. */
+   SystemPerformanceTraceInformation; they pass all other classes to Wine's original functions. */
 
 typedef NTSTATUS(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);
 typedef NTSTATUS(NTAPI *set_function)(ULONG what, void *information, ULONG bytes);

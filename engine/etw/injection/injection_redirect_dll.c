@@ -32,7 +32,8 @@ static const IMAGE_EXPORT_DIRECTORY *exports_of(const uint8_t *base)
     return (const void *)(base + directory_of(base, IMAGE_DIRECTORY_ENTRY_EXPORT)->VirtualAddress);
 }
 
-/* Returns whether another export of the module begins within the bytes that the jump would overwrite. */
+/* A jump will overwrite the first bytes of `code`. Returns whether another function that the module exports begins
+   within these bytes. */
 static bool has_export_within(const uint8_t *code)
 {
     void *base;
@@ -71,7 +72,8 @@ static void code_overwrite(void *at, void *function)
     FlushInstructionCache(GetCurrentProcess(), at, sizeof jump);
 }
 
-/* Finds ntdll's counterpart of a function: EtwLogTraceEvent for TraceEvent, otherwise the name with the prefix Etw. */
+/* Finds ntdll's counterpart of a function. The counterpart of TraceEvent is EtwLogTraceEvent; every other counterpart
+   has the function's name with the prefix Etw. */
 static void *in_ntdll(const char *name)
 {
     char etw[MOST_NAME + 3] = "Etw";

@@ -59,7 +59,8 @@ static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
     if (kind == PADDING) {
         if (second < 4 || second > left - 4) /* the length includes itself */
             return false;
-        p->time += delta > 1 ? delta : 0; /* padding stores a delta of 0 as 1, because 0 marks the end of a page */
+        /* In padding, Linux stores a delta of 0 as 1, because 0 marks the end of a page. */
+        p->time += delta > 1 ? delta : 0;
         p->at += 4 + second;
         return true;
     }

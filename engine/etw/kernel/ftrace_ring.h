@@ -48,10 +48,10 @@ uint32_t ring_format_id(const char *text);
 /* Returns the field with this name; all zero if it is missing. */
 struct ring_field ring_format_field(const char *text, const char *name);
 
-/* Returns a number of at most 8 bytes; 0: the field is outside the event. */
+/* Returns the field's value, a number of at most 8 bytes. Returns 0 if the field is outside the event. */
 int64_t ring_number(const struct ring_event *e, const struct ring_field *f);
-/* Returns the bytes of the field. For a __data_loc field, returns the bytes to which it refers. Returns NULL, and *size
-   is 0, if they are outside the event. */
+/* Returns the bytes of the field. For a __data_loc field, returns the bytes to which the field refers. If the bytes are
+   outside the event, returns NULL, and *size is 0. */
 const uint8_t *ring_bytes(const struct ring_event *e, const struct ring_field *f, uint32_t *size);
 /* Copies the field's string up to its NUL. The copy is truncated to `room` bytes, including its NUL. */
 void ring_text(const struct ring_event *e, const struct ring_field *f, char *out, size_t room);

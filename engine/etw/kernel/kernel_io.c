@@ -115,8 +115,8 @@ static HRESULT emit_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_emit_of(k, e, hook, DISK_VERSION, kernel_process_of(k, r->thread), r->thread);
 }
 
-/* Handles the start of a request. block_io_start runs in the thread that requests the data. Kernels without it only
-   show the thread that queues the request. */
+/* Handles the start of a request. block_io_start runs in the thread that requests the data. A kernel without
+   block_io_start shows only the thread that queues the request. */
 static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -134,8 +134,8 @@ static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_wants(k, FLAG_DISK_INIT) ? emit_start(k, e, r, kind) : S_OK;
 }
 
-/* Handles a request that is queued or issued. If block_io_start has not reported it, the thread that queues it counts
-   as the thread that requested the data. */
+/* Handles a request that is queued or issued. If block_io_start has not reported the request, the thread that queues
+   the request counts as the thread that requested the data. */
 static HRESULT take_insert(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -187,7 +187,7 @@ static HRESULT take_done(struct kernel_tracer *k, const struct tracepoint_event 
     const uint64_t key = request_key(disk, sectors == 0 ? FLUSH_SECTOR : sector);
     const struct disk_request *found = id_map_find(&k->requests, key);
     if (!found || e->time < found->started)
-        return S_OK; /* the request began before the session */
+        return S_OK; /* the start of the request is unknown, because it was before the session */
     const struct disk_request r = *found;
     id_map_remove(&k->requests, key);
     if (!kernel_wants(k, FLAG_DISK))
@@ -219,9 +219,9 @@ const struct tracepoint disk_tracepoints[] = {
 
 /* ---- network ---- */
 
-/* Calls that send or receive TCP and UDP data, and connections. Linux reports IP addresses only when a connection
-   changes its state, and it reports sizes without IP addresses. Therefore k->sockets keeps the IP addresses of each
-   socket; its key is the kernel's pointer to the socket. */
+/* Creates events for TCP and UDP: for connections, and for calls that send or receive data. Linux reports IP addresses
+   only when a connection changes its state, and it reports sizes without IP addresses. Therefore k->sockets keeps the
+   IP addresses of each socket; its key is the kernel's pointer to the socket. */
 
 enum {
     STATE_KEY,
@@ -288,11 +288,12 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
     put_port(d, s->to_port);
     put_port(d, s->from_port);
     if (group == HOOK_TCP && type == NET_SEND) {
-        kernel_data_u32(d, 0); /* start and end of sending; Linux reports only the end, as the time of the event */
+        /* Start and end of sending. Both are 0, because Linux reports only the end, as the time of the event. */
+        kernel_data_u32(d, 0);
         kernel_data_u32(d, 0);
     } else if (type == NET_CONNECT || type == NET_ACCEPT) {
         for (int option = 0; option < 4; option++)
-            kernel_data_u16(d, 0); /* segment size, selective acknowledgements, time stamps, window scale */
+            kernel_data_u16(d, 0); /* unknown: segment size, selective acknowledgements, time stamps, window scale */
         kernel_data_u32(d, 0);     /* window */
         kernel_data_u16(d, 0);     /* scales */
         kernel_data_u16(d, 0);
@@ -303,8 +304,8 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
                        NET_VERSION);
 }
 
-/* Returns the entry of the event's socket, and adds it if it is missing. NULL: the event has no pointer to a socket,
-   the family is neither IPv4 nor IPv6, or out of memory. */
+/* Returns the entry of the event's socket, and adds it if it is missing. Returns NULL if the event has no pointer to a
+   socket, if the family is neither IPv4 nor IPv6, or if memory runs out. */
 static struct kernel_socket *socket_of(struct kernel_tracer *k, const struct tracepoint_event *e, int key, int family)
 {
     const uint16_t number = (uint16_t)tracepoint_number(e, family);
@@ -339,8 +340,8 @@ static HRESULT take_state(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Handles received or sent data. Wine's server peeks at received data without consuming them; this is not counted as
-   receiving. */
+/* Handles received or sent data. Wine's server peeks at received data, that is, reads the data without consuming them;
+   such a call does not count as receiving. */
 static HRESULT take_length(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t type)
 {
     const int64_t bytes = tracepoint_number(e, LENGTH_RESULT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates events for page faults of programs, and for the programs and libraries that processes have mapped.
 
-   The kind of a fault follows from what its thread does next: whether a page of a file was mapped, and whether the
-   thread waited for a disk. A soft fault is logged at its own time; a hard fault is logged when it ends. */
+   Two later facts determine the kind of a fault: whether a page of a file was mapped, and whether the thread waited for
+   a disk. A soft fault is logged at its own time; a hard fault is logged when it ends. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -77,8 +77,8 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* Logs faults that did not wait for a disk as soft faults. The other faults lose their places in the queue, because the
-   queue is flushed now. They can still be logged later, as hard faults. */
+/* Logs faults that did not wait for a disk as soft faults. Faults that did wait for a disk lose their places in the
+   queue, because the queue is flushed now. These faults can still be logged as hard faults when they end. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;
@@ -259,7 +259,8 @@ static const struct image_file *file_of(struct kernel_tracer *k, const char *pat
 /* Adjacent mappings of one file. */
 struct span {
     uint64_t base, end, inode;
-    bool runs, begins; /* `runs`: the mappings contain code; `begins`: they contain the file's first byte */
+    bool runs, begins; /* `runs` is true if the mappings contain code; `begins` is true if they contain the file's first
+                          byte */
     char path[MOST_PATH];
 };
 
@@ -269,7 +270,8 @@ static bool has_end(const char *path, const char *end)
     return length > size && text_equal_nocase(path + length - size, end);
 }
 
-/* Adds an image. Wine may copy the sections of a file, and then only the header is a mapping of the file. */
+/* Adds an image. Wine may copy the sections of a file into memory. In that case, only the header is mapped from the
+   file. */
 static HRESULT add_span(struct kernel_tracer *k, const struct span *s, struct image_list *out)
 {
     const bool windows = has_end(s->path, ".dll") || has_end(s->path, ".exe") || has_end(s->path, ".drv");
@@ -355,8 +357,8 @@ static HRESULT emit_beyond(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Reads a process's list of images again. The known list is kept if the process has exited or its maps cannot be
-   read. */
+/* Reads a process's list of images again. If the process has exited or its maps cannot be read, *known keeps the old
+   list. */
 static HRESULT image_list_refresh(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
                                   uint32_t process, struct image_list *known)
 {

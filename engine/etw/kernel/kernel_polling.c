@@ -16,13 +16,13 @@
 #include <string.h>
 
 enum {
-    SHARE = 50,       /* the time between two polls is this many times the duration of the last poll ... */
-    LATEST_MS = 1000, /* ... but the next poll starts no later than this */
+    SHARE = 50,       /* the time between two polls is SHARE times the duration of the last poll */
+    LATEST_MS = 1000, /* maximum time between two polls, even if SHARE would allow more */
     WHOLE_MS = 1000,  /* time between full polls: minimum and maximum */
     WHOLE_LATEST_MS = 5000,
     HERTZ = 100,         /* unit of times in /proc (USER_HZ) */
-    LOWEST_NUMBER = 300, /* after the highest process number, Linux continues with this one */
-    OLD_MS = 1000,       /* a process that started this long before the last poll was hidden from that poll */
+    LOWEST_NUMBER = 300, /* after the highest process number, Linux continues to assign numbers from this one */
+    OLD_MS = 1000,       /* a process that started more than this long before the last poll was hidden from that poll */
     UNKNOWN_CODE = 259   /* STILL_ACTIVE; only the parent of a process can read its real exit code */
 };
 
@@ -30,7 +30,8 @@ enum {
 struct counts {
     bool forks_known, newest_known;
     uint64_t forks;         /* processes and threads that were started on the whole host OS */
-    uint64_t newest, alive; /* the newest thread number in this PID namespace; number of threads of the host OS */
+    uint64_t newest, alive; /* `newest`: number of the newest thread in this PID namespace; `alive`: how many threads
+                               the host OS has */
 };
 enum found_kind { PROCESS_BEGINS, PROCESS_EXISTED, THREAD_BEGINS, THREAD_EXISTED, THREAD_ENDS, PROCESS_ENDS };
 /* A change that a poll found. Changes are sorted by time before they are reported. */
@@ -45,10 +46,10 @@ struct kernel_polling {
     struct kernel_file *load, *stat; /* open files of /proc; NULL: not available */
     struct counts counts, latest;    /* counts at the last full poll, and at the last poll */
     uint64_t looked, due, whole_due; /* ticks */
-    uint64_t counted;                /* the counting of starts began at this time */
+    uint64_t counted;                /* time at which the counting of starts began */
     uint32_t look;                   /* number of the poll */
-    uint64_t forks, numbers;         /* starts since `counted`: by the fork counter, and by the newest thread number */
-    uint64_t seen, missed;           /* started threads that the polls have found, and an estimate of the others */
+    uint64_t forks, numbers; /* starts since `counted`, from the fork counter and from the newest thread number */
+    uint64_t seen, missed;   /* started threads that the polls have found, and an estimate of the others */
     struct found *found;
     size_t found_count, found_capacity;
 };
@@ -137,8 +138,8 @@ static void count_forks(const struct kernel_tracer *k, const struct counts *now)
 
 /* Estimates the number of starts that no poll found. In a container, the host OS's fork counter includes processes
    outside the container, while the newest number is the container's own. On the host OS itself, the newest number skips
-   numbers that are in use. Therefore the smaller count is right. Both are read before a poll, so all processes that
-   they count have been found or have exited. */
+   numbers that are in use. Therefore the smaller count is right. Both counters are read before a poll, so each process
+   that they count has been found or has exited. */
 static void count_missed(struct kernel_polling *p)
 {
     const bool both = p->counts.forks_known && p->counts.newest_known;
@@ -222,8 +223,9 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
 static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
-    /* The start must be later than the exits that the last poll found. The margin is necessary because the start time
-       comes from another clock, and the two clocks can differ by this much. */
+    /* The time of the start event must be later than the exits that the last poll found. The start time comes from
+       another clock, which can differ by clock_skew. Therefore the event is at least `margin` later than the last
+       poll. */
     const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,
@@ -276,8 +278,8 @@ static HRESULT inspect_process(const struct looking *l, uint32_t process)
     return inspect_new(l, process, &stat);
 }
 
-/* Finds processes and threads that have exited. If a number was reused, its previous thread or process exited before
-   the new one started. */
+/* Finds processes and threads that have exited. If a number was reused, the exit of the previous thread or process gets
+   the time of the last poll, which is before the start of the new one. */
 static HRESULT find_exited(const struct looking *l)
 {
     const struct kernel_tracer *k = l->k;
@@ -328,7 +330,7 @@ static HRESULT report_begin(struct kernel_tracer *k, const struct tracepoint_eve
     p->is_waiting = waits;
     if (SUCCEEDED(hr))
         hr = kernel_process_write(k, f->process, p);
-    p->is_waiting = waits; /* kernel_process_write cleared is_waiting, but the name must be read once more */
+    p->is_waiting = waits; /* the name must be read once more, but kernel_process_write has cleared is_waiting */
     return hr;
 }
 
@@ -400,8 +402,8 @@ static HRESULT report_all(struct kernel_tracer *k, bool forgets)
     return hr;
 }
 
-/* Reports the names of processes that were found before their program was loaded. They have their final names by now. A
-   process that has exited since keeps its previous name. */
+/* Reports the names of processes that were found before their program was loaded. These processes have loaded their
+   programs by now, so their names are final. A process that has exited in the meantime keeps its previous name. */
 static HRESULT report_new_names(struct kernel_tracer *k)
 {
     struct kernel_task_stat stat;
@@ -546,7 +548,8 @@ static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer
 {
     const uint64_t now = (uint64_t)clock_ticks();
     (void)options;
-    /* Processes that start from now on are counted as started, even if the rundown is written later. */
+    /* k->there lists the processes that exist now. Any process that starts after this time counts as started, even if
+       the rundown is written later. */
     HRESULT hr = kernel_folder_numbers(kernel_proc(k), &k->there, &k->there_count);
     if (FAILED(hr))
         return hr;

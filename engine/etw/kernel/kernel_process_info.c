@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects data about processes that can be read only while the process exists. These are the command line, user and
-   package, which the exit event needs, and the resource counters. The data come from /proc and, for Wine's processes,
-   also from Windows functions. */
+/* Collects data about processes that can be read only while the process exists. These data are the command line, the
+   user and the package, all for the exit event, and the resource counters. The data come from /proc and, for Wine's
+   processes, also from Windows functions. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -48,7 +48,7 @@ static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *u
     return found;
 }
 
-/* Writes the SID of a host OS user: S-1-5-18 for root, and S-1-22-1-N for user N, as Samba does. */
+/* Writes the SID of a host OS user: root has S-1-5-18, and user N has S-1-22-1-N, as in Samba. */
 static void put_host_user(struct kernel_data *d, uint32_t user)
 {
     static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
@@ -76,7 +76,7 @@ void process_details_put_user(struct kernel_data *d, const struct process_detail
         put_host_user(d, t->user);
 }
 
-/* Reads and stores the details of a process. If memory runs out, its events do not have the details. */
+/* Reads and stores the details of a process. If memory runs out, the events of the process lack the details. */
 void process_details_read(struct kernel_tracer *k, uint32_t process)
 {
     struct process_details *t = id_map_put(&k->details, process);
@@ -116,9 +116,9 @@ void process_details_free(struct kernel_tracer *k)
 
 /* ---- resource counters ---- */
 
-/* Counters of processes are written when a process exits and at the end of the trace. Linux discards them when the
-   process exits, so each pass reads the counters of a few processes. The exit event has the values that were read last.
-   A process whose counters were never read has no counters event. */
+/* Counters of processes are written when a process exits and at the end of the trace. Linux discards the counters when
+   a process exits, so each pass reads the counters of a few processes. The event at the exit contains the values of the
+   latest reading. If the counters of a process were never read, no event is written for them. */
 
 enum { LOOKS_OF_PASS = 4, PAGE_BYTES = 4096, VERSION = 2 };
 
@@ -132,7 +132,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Counts the process's open files, which only its user and root can see. */
+/* Counts the process's open files. Only the user of the process and root can see these files. */
 static uint32_t handles_of(const struct kernel_tracer *k, uint32_t process)
 {
     char *folder = text_format("%s/%" PRIu32 "/fd", kernel_proc(k), process);

@@ -137,7 +137,7 @@ static HRESULT take_hard_exit(struct kernel_tracer *k, const struct tracepoint_e
     const uint64_t from = k->interrupt_from[e->processor];
     struct kernel_data *d = &k->data;
     if (from == 0)
-        return S_OK; /* the interrupt began before the session */
+        return S_OK; /* the start of the interrupt is unknown, because it was before the session */
     k->interrupt_from[e->processor] = 0;
     kernel_data_clear(d);
     kernel_data_u64(d, from);

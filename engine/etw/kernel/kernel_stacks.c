@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the stacks of events as StackWalk events. If a Linux event has the stacktrace trigger, Linux writes the
    running thread's stack after the event, on the same processor: first the user stack (for every event of the
-   instance), then the kernel stack. Some stacks are kept for later events. When a thread is switched in, its stack is
-   the one that it had when it was switched out. The kind of a page fault is known only when the fault ends. */
+   instance), then the kernel stack. Two kinds of stacks are kept until a later event. The stack of a thread that is
+   switched out is written when the thread is switched in again. The stack of a page fault is written when the fault
+   ends, because only then is its kind known. */
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 
@@ -24,7 +25,8 @@ struct kept_stack {
     size_t entry;
 };
 
-/* For each Windows event, the Linux event whose stack it gets, and the flags that enable the Windows event. */
+/* Each row names a Windows event, the flags that enable the Windows event, and the Linux event whose stack the Windows
+   event gets. */
 static const struct {
     uint16_t hook;
     uint32_t flags;
@@ -68,7 +70,8 @@ static const struct {
 };
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
-/* Returns the hook to look up in `carriers`. For an IPv6 type, this is the hook of the corresponding IPv4 type. */
+/* Returns the hook under which `carriers` lists this hook: for an IPv6 type, the hook of the corresponding IPv4 type,
+   otherwise the hook itself. */
 static uint16_t ipv4_hook(uint16_t hook)
 {
     const bool of_network = hook >> 8 == HOOK_TCP >> 8 || hook >> 8 == HOOK_UDP >> 8;
@@ -222,7 +225,8 @@ static HRESULT stack_keep(struct id_map *map, uint32_t thread, const struct stac
 {
     *kept = id_map_put(map, thread);
     if (!*kept)
-        return thread == 0 ? S_FALSE : E_OUTOFMEMORY; /* the idle thread has no useful stack */
+        return thread == 0 ? S_FALSE : E_OUTOFMEMORY; /* a map cannot contain key 0, but thread 0 is the idle thread,
+                                                         whose stack is not needed */
     **kept = (struct kept_stack){.stack = *s};
     return S_OK;
 }
@@ -289,9 +293,10 @@ static bool is_among(const uint64_t *frames, uint32_t count, uint64_t frame)
     return false;
 }
 
-/* Returns the number of leading frames that belong to the timer interrupt itself. All samples have the interrupt's
-   entry among their first frames. The frames before the entry differ between kernel and user code, and the frames after
-   it are the interrupted code. Returns 0 for the first sample, because no other sample exists to compare it with. */
+/* Returns the number of leading frames that belong to the timer interrupt itself. The interrupt's entry function is
+   among the first frames of every sample. The frames that precede this entry differ between kernel and user code. The
+   frames that follow it belong to the interrupted code. Returns 0 for the first sample, because no other sample exists
+   to compare it with. */
 static uint32_t interrupt_frame_count(struct kernel_tracer *k, const struct stack *s)
 {
     struct kernel_stacks *own = &k->stacks;
@@ -378,7 +383,7 @@ static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event 
 
 /* ---- tracepoints ---- */
 
-/* Reads frames up to the terminator, which is 0 in a list of fixed length. */
+/* Reads at most `most` frames. A list of fixed length ends at its first 0. */
 static uint32_t read_frames(const struct tracepoint_event *e, int field, uint64_t most, uint64_t *to)
 {
     const uint32_t at = e->fields[field].offset;
@@ -400,8 +405,8 @@ static HRESULT take_user(struct kernel_tracer *k, const struct tracepoint_event 
     return S_OK;
 }
 
-/* Reads the kernel frames. Drops values that are not addresses, such as the markers between the frames of an interrupt
-   and the interrupted code. */
+/* Reads the kernel frames. Drops values that are not addresses, such as the marker between an interrupt's own frames
+   and the frames of the interrupted code. */
 static void read_kernel(const struct tracepoint_event *e, struct stack *s)
 {
     uint64_t frame[STACK_FRAMES];

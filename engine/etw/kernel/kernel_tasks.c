@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates events for the starts, exits and names of processes and threads. A process is forked first and executes its
-   program later. Under Wine, it gets its Windows name even later. Therefore its start event reserves a place in the
-   queue and is filled in at the end of the pass. */
+   program later. Under Wine, the process gets its Windows name even later. Therefore the start event of a process
+   reserves a place in the queue and is filled in at the end of the pass. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -15,7 +15,7 @@ enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
 enum { FLAG_WOW64 = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
 enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
-/* Links the events of one process; looks like an address in Windows' kernel. */
+/* The base of the key that links the events of one process. The key has the form of an address in Windows' kernel. */
 #define PROCESS_KEY UINT64_C(0xFFFF800000000000)
 
 enum { NEW_ID, NEW_FLAGS };
@@ -48,7 +48,7 @@ HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, str
     struct process_stat stat;
     if (FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return S_FALSE;
-    /* A zombie can exist for a long time until its parent reads its exit code. */
+    /* A zombie does not count as a process: it can exist for a long time, until its parent reads its exit code. */
     const bool sound =
         process_stat_parse(text, size, &stat) && ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1);
     if (sound) {
@@ -157,7 +157,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
 
-/* Drops exited processes whose start event was lost. Each pass drops at most MOST of them. */
+/* Drops exited processes whose start event was lost. Each call drops at most MOST processes. */
 static HRESULT forget_lost_starts(struct kernel_tracer *k)
 {
     enum { PATIENCE_S = 10, MOST = 64 };
@@ -182,7 +182,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
     size_t at = 0;
     uint64_t process;
     HRESULT hr = forget_lost_starts(k);
-    /* When the queue is flushed, no process may keep a place in it. */
+    /* The queue will be flushed next, so every process that still has a place in the queue must be written now. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
         const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
         hr = FAILED(hr) ? hr : written;
@@ -199,7 +199,7 @@ static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t threa
     kernel_data_u32(d, kernel_process_id(k, process));
     kernel_data_u32(d, kernel_thread_id(k, thread));
     for (int stack = 0; stack < 4; stack++)
-        kernel_data_u64(d, 0); /* stacks of the kernel and of the program */
+        kernel_data_u64(d, 0); /* unknown: base and limit of the kernel stack and of the user stack */
     kernel_data_u64(d, processors < 64 ? (UINT64_C(1) << processors) - 1 : UINT64_MAX);
     kernel_data_u64(d, 0); /* start address */
     kernel_data_u64(d, 0); /* TEB */
@@ -220,7 +220,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     struct kernel_thread *t = id_map_put(&k->threads, thread);
     if (!t)
         return E_OUTOFMEMORY;
-    if (p && t->process != process) /* unless the rundown has already counted the thread */
+    if (p && t->process != process) /* if they are equal, the rundown has already counted the thread */
         p->threads++;
     *t = (struct kernel_thread){.process = process};
     if (!kernel_wants(k, FLAG_THREAD))
@@ -334,7 +334,7 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
         return hr;
     ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
     p->has_program = true;
-    p->has_code = false; /* exec killed the other threads; that was not the exit of the process */
+    p->has_code = false; /* exec has killed the other threads; their exit code is not that of the process */
     p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
     process_details_forget(k, kernel_process_of(k, e->thread));

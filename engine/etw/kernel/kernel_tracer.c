@@ -3,8 +3,8 @@
 
    The problem. Linux writes events into one ring per processor, each in order, with its own event numbers and fields.
    Windows' readers expect one sequence in order of time, complete events, and Windows' process numbers. Three things
-   are not known when an event arrives: whether another processor has an older event, what the process is called (its
-   program and its Windows name come after the fork), and how a page fault ends.
+   are not known when an event arrives: whether another processor has an older event, the name of the process (it loads
+   its program and gets its Windows name after the fork), and how a page fault ends.
 
        tracefs ring of processor 0 --+
        tracefs ring of processor 1 --+-> trace_stream --> tracer_take_record --> k->queue --> sink (the session)
@@ -14,30 +14,34 @@
 
    One pass (kernel_tracer_pass, every 50 ms or more often, by one thread of the session host):
    1. Read the clock, and then find out which Linux threads belong to Wine's processes (windows_ids.c). The order
-      matters: every thread that existed at that time is then known, or known to be starting up.
-   2. trace_stream_pass reads the events that the rings contain when it queries their number, merges them by time and
-      forwards those older than 100 ms. Newer events stay in the lanes (one per processor), because another processor
-      may still write an older one. If a Wine process is starting up, its events and all later ones wait too, for one
-      second at most.
+      matters: every thread that existed when the clock was read is then known, or is known to be starting up.
+   2. trace_stream_pass queries the number of events in each ring and reads that many events. It merges all events by
+      time and forwards those older than 100 ms. Newer events stay in the lanes (one per processor), because another
+      processor may still write an older one. If a Wine process is starting up, its events and all later ones wait too,
+      for one second at most.
    3. Each Linux event is passed to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c,
-      kernel_io.c, kernel_memory.c, kernel_stacks.c). It updates the maps of k and appends Windows events to k->queue.
+      kernel_io.c, kernel_memory.c, kernel_stacks.c). This function updates the maps of k and appends Windows events to
+      k->queue.
    4. An event that cannot be completed yet reserves a place: an entry in the queue at its own time, without data. A
       process start is filled in when the name is known. A soft fault is filled in when its thread continues; the stack
       of a fault is filled in together with the fault.
    5. At the end of the pass, everything that is still waiting is settled. Process starts get the name known by now
       (kernel_tasks_settle), new images are read (images_settle), and faults that did not wait for a disk become soft
       faults (fault_settle_all). Then the queue is flushed to the sink; entries that are still empty are skipped.
-      Therefore no place outlives a pass, and no pass delays an event beyond its end.
+      Therefore no reserved place remains after a pass, and no reserved place delays other events beyond the end of the
+      pass.
 
    Ownership. The kernel writes the rings, and the tracer only reads them. All fields of k belong to the thread that
    calls the tracer; k has no locks. k->queue and the `entry` members that refer to it are valid only within one pass.
 
    Stacks. Linux writes the user stack and the kernel stack as separate records after the event, on the same processor.
-   k->stacks.due[processor] remembers which event they belong to; any other event from that processor clears it.
+   k->stacks.due[processor] remembers to which event these records belong. Any other event from that processor clears
+   this entry.
 
    What can be missing. If a ring is full, Linux overwrites or drops events and counts them (kernel_tracer_lost). An
-   event whose processor was paused for more than 100 ms arrives late: the functions of kernel_tasks.c therefore accept
-   an exit or an exec before the start (`first_seen`, `ended`). Starts that never arrive are dropped after 10 s.
+   event whose processor was paused for more than 100 ms arrives late. The functions of kernel_tasks.c therefore accept
+   that the exit or exec event of a process arrives before its start event (`first_seen`, `ended`). If the start event
+   of an exited process has not arrived after 10 s, the process is dropped.
 
    Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
    source takes over within the same pass. If the pass fails because memory ran out, the source is kept.
@@ -217,7 +221,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         .name = options->name,
         .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
     };
-    size_t left; /* not used: if an instance of a killed process cannot be removed now, the next tracer tries again */
+    size_t left; /* ignored: the next tracer tries again to remove the instances that are left */
     (void)trace_instance_sweep(options->root, &left);
     HRESULT hr = k->host_ids ? S_OK : windows_ids_begin(options->name, &k->windows);
     if (SUCCEEDED(hr))
@@ -234,7 +238,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         hr = load_points(k);
     k->began = (uint64_t)clock_ticks();
     if (SUCCEEDED(hr) && FAILED(kernel_tracer_stacks(k, NULL, 0)))
-        k->sources &= ~(uint32_t)FLAG_PROFILE; /* without stacks there are no samples, which are created from them */
+        k->sources &= ~(uint32_t)FLAG_PROFILE; /* samples are created from stacks, and there are no stacks */
     return SUCCEEDED(hr) ? enable_points(k) : hr;
 }
 
@@ -268,8 +272,8 @@ void kernel_learn_windows(struct kernel_tracer *k)
         (void)windows_ids_pass(k->windows);
 }
 
-/* Returns the time (ns) up to which this pass may forward events. Up to this time, the Windows numbers of the threads
-   are known and no earlier event can arrive. */
+/* Returns the argument `now` (ns) for trace_stream_pass, which forwards the events that are at least 100 ms older than
+   `now`. The Windows numbers of all threads that occur in these events are known, or the wait for them has ended. */
 static uint64_t complete_until(struct kernel_tracer *k)
 {
     const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* read the clock before querying which threads exist */

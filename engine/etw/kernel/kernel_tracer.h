@@ -7,8 +7,8 @@
 
 #include "engine/etw/kernel_event.h"
 
-/* Process and thread numbers in events. In native builds, and if the user requests it (os_processes_wanted), they are
-   the host OS's numbers. Otherwise Wine's processes have their Windows numbers, which only tracefs reveals
+/* Process and thread numbers in events. In native builds, and if the user requests it (os_processes_wanted), events
+   contain the host OS's numbers. Otherwise Wine's processes have their Windows numbers, which only tracefs reveals
    (windows_ids.c). All other processes have the host OS's number plus this offset. The numbers cannot collide, because
    Windows' numbers under Wine are small, and the host OS's are below 4,194,304. The idle process is 0. "System", which
    owns the kernel's threads, is 4 or the host OS's kthreadd. */
@@ -19,7 +19,7 @@ struct kernel_tracer_options {
     uint32_t flags;     /* enum kernel_flag; flags without a source on this host OS have no effect */
     uint32_t buffer_kb; /* KB per processor; 0: 4 MB, enough for 100,000 context switches per second */
     bool configuration; /* the rundown includes the computer's configuration */
-    /* For tests; NULL: those of the host OS. */
+    /* Tests set these paths; NULL: the paths of the host OS. */
     const char *root, *proc; /* root of tracefs; path of /proc */
     const struct kernel_source *source;
 };
@@ -37,7 +37,7 @@ struct kernel_state {
     uint32_t missing; /* requested flags without a source */
     bool hides_processes; /* /proc hides other users' processes from this user */
     bool has_stacks;      /* events can have stacks (kernel_has_stacks) */
-    uint64_t time;        /* ticks; events from now on have this time or a later one */
+    uint64_t time;        /* ticks; no later event has a time before this one */
 };
 void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out);
 /* Emits the processes and threads that exist now as rundown events. Emit the begin rundown before the first pass; its
@@ -49,8 +49,8 @@ HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, siz
 void kernel_tracer_interval(struct kernel_tracer *k, uint32_t asked);
 /* Returns whether events of this hook can have stacks. */
 bool kernel_has_stacks(uint16_t hook);
-/* Emits the events since the last pass, in time order over all processors. Call it at least every 50 ms. `last` also
-   stops the recording. */
+/* Emits the events since the last pass, in time order over all processors. Call it at least every 50 ms. If `last` is
+   true, the recording is stopped first. */
 HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
 /* Returns the number of losses since the beginning: events that did not fit into the kernel's buffers or, with polling,
    processes and threads that started and exited between two polls. */
@@ -87,12 +87,12 @@ struct kernel_queue {
 };
 /* Adds a copy of e and its data. Errors: E_OUTOFMEMORY. */
 HRESULT kernel_queue_add(struct kernel_queue *q, const struct kernel_event *e);
-/* Reserves a place for an event, whose data and hook kernel_queue_fill supplies later. *entry is valid until the queue
-   is flushed. */
+/* Reserves a place for an event. kernel_queue_fill supplies the data and the hook of the event later. *entry is valid
+   until the queue is flushed. */
 HRESULT kernel_queue_keep_place(struct kernel_queue *q, const struct kernel_event *e, size_t *entry);
 HRESULT kernel_queue_fill(struct kernel_queue *q, size_t entry, enum kernel_hook hook, const struct kernel_data *data);
-/* Emits all filled entries and empties the queue. Entries that were never filled are skipped. After a failure, the
-   remaining entries are dropped. */
+/* Emits all filled entries and empties the queue. Entries that were never filled are skipped. If the sink fails, all
+   entries after the failed one are dropped. */
 HRESULT kernel_queue_flush(struct kernel_queue *q, const struct kernel_sink *sink);
 void kernel_queue_free(struct kernel_queue *q);
 

@@ -340,7 +340,8 @@ HRESULT trace_instance_end(struct trace_instance *t)
     }
     if (t->path) {
         /* If tracefs has been unmounted, the instance still exists, but its folder does not. Removing the folder then
-           seems to succeed, but these writes fail. Therefore the first write's failure is returned. */
+           seems to succeed, but writing to a control file fails. Therefore a failure to write "tracing_on" is
+           returned. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);
@@ -376,7 +377,7 @@ struct trace_stream {
     struct lane *lanes;
     uint32_t *heap; /* lanes that have an event, with the oldest event first */
     uint32_t heap_count;
-    uint64_t unreadable; /* number of unreadable pages, and of pages with an unreadable rest */
+    uint64_t unreadable; /* number of pages that could not be read, or could be read only in part */
 };
 
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out)
@@ -482,8 +483,8 @@ static uint64_t events_on(const struct trace_stream *s, const uint8_t *bytes)
     return count;
 }
 
-/* Reads only the pages with the events that the ring contains now, because reading further could block. If MOST_PAGES
-   leaves events in the ring, lowers *until to the time up to which the lane is complete. */
+/* Reads only the pages with the events that the ring contains now, because reading further could block. If the ring
+   still contains events after MOST_PAGES pages, lowers *until to the time up to which the lane is complete. */
 static HRESULT lane_read_pages(struct trace_stream *s, uint32_t processor, uint64_t *until)
 {
     uint64_t taken = 0;

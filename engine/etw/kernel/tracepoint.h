@@ -18,16 +18,17 @@ HRESULT adapter_name_servers(char **out);
 
 /* ---- the same functions with their input as strings, for tests ---- */
 
-/* Parses /proc/net/fib_trie and /proc/net/route: an address of the computer belongs to the adapter with the narrowest
-   route to the address. Appends the addresses to `out`. */
+/* Parses /proc/net/fib_trie and /proc/net/route, and appends the adapter's addresses to `out`. Of all adapters with a
+   route to an address of the computer, the adapter with the narrowest route has the address. */
 void adapter_ipv4(const char *trie, const char *routes, const char *name, struct text_buffer *out);
 /* Parses /proc/net/if_inet6. */
 void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
 
-/* Maps Linux threads to threads of Wine's processes. The mapping is exact and uses only documented calls. Setting a
-   thread's affinity to the value that it already has makes Wine's server call sched_setaffinity with the Linux thread's
-   number. A tracefs instance records that call. The clock is read before and after the affinity is set, and the call
-   whose time lies between these two times shows the thread's Linux number. Only one thread at a time may use it. */
+/* Maps Linux threads to threads of Wine's processes. The mapping is exact and uses only documented calls. When a
+   thread's affinity is set to its present value, Wine's server calls sched_setaffinity, and an argument of this call is
+   the number of the Linux thread. A tracefs instance records the call. The clock is read before and after the affinity
+   is set, and the call whose time lies between these two times shows the thread's Linux number. Only one thread at a
+   time may use the mapping. */
 struct windows_ids;
 /* Starts the mapping. `name` is the name of the session's instance (trace_instance.h). Returns S_FALSE, and *out is
    NULL, if this is not Wine. */
@@ -35,19 +36,19 @@ HRESULT windows_ids_begin(const char *name, struct windows_ids **out);
 /* Learns the new threads. Call it with each pass of the tracer. A thread that lives for less than the time between two
    passes stays unknown. After a failure, the next pass tries again. */
 HRESULT windows_ids_pass(struct windows_ids *w);
-/* Returns the Windows thread of a Linux thread; NULL: it is not Wine's, or is not known yet. A thread that has exited
-   stays known until its number is reused. */
+/* Returns the Windows thread of a Linux thread; NULL: the Linux thread does not belong to Wine, or its Windows thread
+   is not known yet. A thread that has exited stays known until its number is reused. */
 const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread);
 /* Returns the time (ns of the instances' clock, at most `now`) up to which the Windows numbers of all started threads
-   are known. A process has no number until it has started up; until then, but at most for one second, the result is not
-   later than its start. */
+   are known. While a process starts up, its Windows number is unknown. During this time, but for one second at most,
+   the result is not later than the start of that process. */
 uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now);
 HRESULT windows_ids_end(struct windows_ids *w); /* NULL is allowed */
 
-/* Merges the events of an instance's processors into a single stream in time order. Forwarded events are complete up to
-   their time: the clock is read before the amount of data in the rings is queried, and events of the last 100 ms are
-   held back. If a processor took longer to write an event (a virtual processor can be paused), this event arrives late
-   and out of order. */
+/* Merges the events of an instance's processors into a single stream in time order. When an event is forwarded, all
+   older events have been forwarded. For this purpose, the clock is read before the amount of data in the rings is
+   queried, and events of the last 100 ms are held back. If a processor needs more than 100 ms to write an event (a
+   virtual processor can be paused), this event arrives late and out of order. */
 enum { TRACE_STREAM_KEPT_NS = 100000000 };
 struct trace_stream;
 struct trace_record {
@@ -104,12 +105,12 @@ struct tracepoint {
     const char *system, *name;
     const char *filter; /* NULL: no filter */
     uint32_t flags;     /* enum kernel_flag: the flags that need this event, or KERNEL_ALWAYS */
-    uint32_t gives;     /* the flags whose events come from this event */
+    uint32_t gives;     /* the flags whose Windows events are created from this Linux event */
     HRESULT (*take)(struct kernel_tracer *k, const struct tracepoint_event *e);
     const char *fields[TRACEPOINT_FIELDS]; /* terminated by NULL */
 };
 #define KERNEL_ALWAYS      UINT32_MAX
-#define TRACEPOINT_UNASKED "ftrace" /* `system` of records that follow other events and are never enabled */
+#define TRACEPOINT_UNASKED "ftrace" /* this `system` marks records that follow other events and are never enabled */
 /* Lists of tracepoints, each terminated by a tracepoint without a name. */
 extern const struct tracepoint task_tracepoints[], schedule_tracepoints[], disk_tracepoints[], network_tracepoints[],
     fault_tracepoints[], interrupt_tracepoints[], stack_tracepoints[];
@@ -153,7 +154,7 @@ struct kernel_process {
 };
 struct kernel_thread {
     uint32_t process;
-    uint64_t out;  /* time when the thread was last switched out; 0: not seen */
+    uint64_t out;  /* time when the thread was last switched out; 0: no such switch was seen */
     uint32_t look; /* polling: number of the last poll that found the thread */
     bool replaced;
 };
@@ -175,14 +176,14 @@ struct kernel_stacks {
         uint8_t context;
     } * due;
     struct id_map switched, faulted;      /* kept stacks, by thread */
-    uint64_t common[STACK_COMMON];        /* frames that occur among the first frames of all samples */
+    uint64_t common[STACK_COMMON];        /* frames that every sample so far has among its first STACK_COMMON frames */
     uint32_t common_count;                /* 0: no sample yet */
     uint32_t interval, interval_reported; /* in units of 100 ns */
 };
 
 struct kernel_tracer {
     const struct kernel_source *source;
-    bool begun;           /* a source has started; false: no source is left */
+    bool begun;           /* `source` has started; false: `source` has ended, or none could start */
     char why[256];        /* why a better source is not used */
     bool hides_processes; /* /proc hides other users' processes */
     bool in_container;    /* process 2 is not the parent of the kernel's threads */
@@ -223,11 +224,12 @@ struct kernel_tracer {
         bool has_stack; /* the event's stacktrace trigger is set */
     } points[TRACEPOINT_MOST];
     size_t point_count;
-    uint8_t point_of[RING_MOST_ID + 1]; /* by event number: index in `points` + 1; 0: not used here */
+    uint8_t point_of[RING_MOST_ID + 1]; /* per event number: index in `points` + 1; 0: the event is not used */
     struct ring_field common_thread, common_flags;
 };
 
-/* Convert the host OS's numbers to the numbers for events (kernel_tracer.h). */
+/* These functions convert the host OS's process and thread numbers to the numbers that events contain
+   (kernel_tracer.h). */
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process);
 uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread);
 /* Returns the Windows number of a host OS process; 0: it has none. */
@@ -237,8 +239,8 @@ void kernel_learn_windows(struct kernel_tracer *k);
 uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread);
 bool kernel_wants(const struct kernel_tracer *k, uint32_t flags);
 
-/* Add k->data as an event with the time and processor of e. kernel_emit_of writes a SYSTEM header with the process and
-   the thread, given as the host OS's numbers. */
+/* Both functions add an event that consists of k->data. The event gets the time and the processor of e. kernel_emit_of
+   writes a SYSTEM header that contains `process` and `thread`; the caller passes the host OS's numbers. */
 HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint8_t version);
 HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
                        uint8_t version, uint32_t process, uint32_t thread);
@@ -247,15 +249,16 @@ HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e
 HRESULT kernel_tasks_settle(struct kernel_tracer *k);
 HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
 
-/* Report information from a source, with the time of e. e->thread has started or ended the process or thread. A start
-   event reserves its place and waits (is_waiting) for kernel_tasks_settle or kernel_process_write. kernel_process_write
-   can be called again. */
+/* With these functions, a source reports processes and threads. e has the time of the report, and e->thread is the
+   thread that started or ended the process or thread. A start event reserves its place and waits (is_waiting) for
+   kernel_tasks_settle or kernel_process_write. If no start event waits, kernel_process_write does nothing. */
 HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                               uint32_t parent);
 HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p);
 HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                             struct kernel_process *p);
-/* Adds a rundown event for a process that existed before the trace or (`end`) that exists at its end. */
+/* Adds a rundown event for a process. If `end` is false, the process existed before the trace; if `end` is true, the
+   process exists at the end of the trace. */
 HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                                     struct kernel_process *p, bool end);
 void kernel_process_name(struct kernel_process *p, const char *name, size_t length);
@@ -281,7 +284,8 @@ const char *kernel_proc(const struct kernel_tracer *k);
 /* Returns whether /proc shows this user only the user's own processes. The check uses process 1, which always exists
    and belongs to another user. */
 bool kernel_proc_hides(const struct kernel_tracer *k);
-/* Returns whether process 2 is known to be the parent of the kernel's threads. In a container it can be any process. */
+/* Returns whether process 2 is known to be the parent of the kernel's threads. In a container, process 2 can be any
+   process. */
 bool kernel_has_kthreadd(const struct kernel_tracer *k);
 bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 
@@ -316,7 +320,7 @@ void network_begin(struct kernel_tracer *k, size_t most);
 void fault_begin(struct kernel_tracer *k);
 /* Determines the kind of the thread's last fault, because the thread continues or exits now. */
 HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-/* If a fault is not known to have waited for a disk, treats it as a soft fault. */
+/* Treats each pending fault as a soft fault unless its thread has waited for a disk. */
 void fault_settle_all(struct kernel_tracer *k);
 /* Creates the maps of stacks, and the list of expected stacks per processor. */
 HRESULT stack_begin(struct kernel_tracer *k, uint32_t processors);
@@ -325,14 +329,14 @@ void stack_end(struct kernel_tracer *k);
 void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
 /* Call it when another event arrives from this processor: the expected stack is then missing. */
 void stack_clear_due(struct kernel_tracer *k, uint32_t processor);
-/* Expects the stack of an event of this hook that was created from e. kernel_emit and kernel_emit_of call this
-   function. */
+/* Notes that the stack of an event will arrive. The event has this hook and was created from e. kernel_emit and
+   kernel_emit_of call this function. */
 void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook);
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
 /* Emits the stack of the thread that is switched in. e's thread is switched out. */
 HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-/* Emit the stack of the thread's fault: stack_soft_fault for a soft fault that occurred at `time`, stack_hard_fault for
-   a hard fault that ends now. */
+/* These functions emit the stack of the thread's fault: stack_soft_fault for a soft fault that occurred at `time`, and
+   stack_hard_fault for a hard fault that ends now. */
 HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time, enum kernel_hook hook);
 HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 void stack_drop_places(struct kernel_tracer *k); /* called when the queue is flushed */

@@ -21,8 +21,8 @@ enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_STARTING = 25
 /* EARLIER_NS is a tolerance, because another instance can record the same event a little earlier or later. */
 enum { LONGEST_START_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
 
-/* The events of the instance. Each has a field "pid": the thread whose affinity is set, the new thread, or the thread
-   that exits. */
+/* The events of the instance. In each event, the field "pid" contains a thread's number: of the thread whose affinity
+   is set, of the new thread, or of the thread that exits. */
 enum { SET_PROCESSORS, THREAD_BEGINS, THREAD_ENDS, EVENTS };
 static const char *const events[EVENTS][2] = {
     {"syscalls", "sys_enter_sched_setaffinity"}, {"task", "task_newtask"}, {"sched", "sched_process_exit"}};
@@ -33,15 +33,16 @@ struct known {
 };
 
 struct starting {
-    uint64_t since, until; /* ns; `until` 0: the process has neither started up nor exited yet */
+    /* ns. `since` is the start of the process. `until` is the end of its startup, or its exit; 0: neither happened. */
+    uint64_t since, until;
 };
 
-/* A thread whose affinity was set, and what the kernel reported about it. */
+/* A Windows thread whose affinity was set, and the Linux thread that the kernel reported for this call. */
 struct windows_shown {
     struct windows_thread thread;
     uint64_t from, to; /* ticks */
     uint32_t host;     /* number of the Linux thread */
-    unsigned times;    /* number of changes by the server in that time; only 1 is conclusive */
+    unsigned times; /* how often the server set an affinity from `from` to `to`; `host` is certain only if this is 1 */
 };
 
 struct windows_ids {
@@ -52,9 +53,11 @@ struct windows_ids {
     struct ring_field fields[EVENTS], caller, clone_flags;
     struct id_map by_host;  /* struct windows_thread */
     struct id_map threads;  /* struct known, by Windows' number */
-    struct id_map starting; /* struct starting: processes that Wine's threads have started, by their first thread */
+    struct id_map starting; /* struct starting, by the number of the first Linux thread: processes that Wine's threads
+                               have started */
     uint32_t mark;
-    /* `asked`: threads were listed before; `again`: a new thread or a failure requires another listing */
+    /* `asked`: the last listing of the threads succeeded; `again`: the threads must be listed again, because there is a
+       new one or an attempt failed */
     bool asked, again;
     struct windows_shown *shown;
     size_t shown_count;
@@ -117,7 +120,7 @@ static void thread_ends(struct windows_ids *w, uint32_t host)
     mark_started(w, host);
     if (known && known->host == host) {
         id_map_remove(&w->threads, t->id);
-        w->again = true; /* list again, because a new thread may get that number immediately */
+        w->again = true; /* list the threads again, because a new thread may get the same number immediately */
     }
 }
 
@@ -197,7 +200,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
         struct known *known = id_map_find(&w->threads, shown->thread.id);
         if (!known)
             continue;
-        if (shown->times != 1) { /* Linux has not reported it yet, or the server made several calls */
+        if (shown->times != 1) { /* unclear: Linux has not reported the call yet, or there were several calls */
             w->again |= known->tries < MOST_TRIES;
             continue;
         }
