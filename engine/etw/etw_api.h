@@ -16,15 +16,16 @@ struct event_providers {
     size_t count, capacity;
 };
 struct etw_api;
-/* Returns the ETW functions to use, which are selected once. On Windows, they are the system's. Elsewhere they are
-   OpenPLA's: in the native build there are no others, and Wine's own functions are stubs. */
+/* Returns the ETW functions to use, which are selected once. On Windows, these are the system's functions. Elsewhere
+   they are OpenPLA's functions, because the native build has no others and Wine's own functions are stubs. */
 const struct etw_api *host_etw(void);
 
-/* Lists each event provider once: providers that TDH lists, then providers that set their name in their traits, then
-   providers that a process has registered but whose name is unknown. Providers of the last group get the GUID as
+/* Lists each event provider once: first the providers that TDH lists, then those that set their name in their traits,
+   then those that a process has registered and whose name is unknown. If the name is unknown, the GUID becomes the
    name. *out is empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
-/* Appends an event provider. Takes ownership of the name; NULL counts as out of memory. */
+/* Appends an event provider. Takes ownership of `name`, even on failure. Returns E_OUTOFMEMORY if `name` is NULL or
+   memory runs out. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
 /* Finds an event provider by its GUID; NULL if it is not in the list. */
 const struct event_provider *event_providers_find(const struct event_providers *list, const GUID *guid);
@@ -55,8 +56,8 @@ struct event_fields {
     struct event_field *items;
     size_t count, capacity;
 };
-/* Lists the levels or keywords of an event provider. Returns S_FALSE and an empty *out if this computer has no
-   description of the provider. */
+/* Lists the levels or keywords of an event provider. If this computer has no description of the provider, returns
+   S_FALSE, and *out is empty. */
 HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool keywords, struct event_fields *out);
 void event_fields_free(struct event_fields *fields);
 
@@ -64,8 +65,8 @@ void event_fields_free(struct event_fields *fields);
    providers, otherwise Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8
    SACL). *sddl is from memory_alloc. In the native build, returns HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED). */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
-/* Sets the provider's security descriptor. Returns E_INVALIDARG if the SDDL is invalid, E_ACCESSDENIED if the caller
-   lacks the right. */
+/* Sets the provider's security descriptor. Returns E_INVALIDARG if the SDDL is invalid, and E_ACCESSDENIED if the
+   caller lacks the right. */
 HRESULT event_provider_set_security(const GUID *guid, const char *sddl);
 
 /* ---- the table of functions ---- */
@@ -97,8 +98,8 @@ struct etw_api {
     /* Calls OpenTraceW. Returns ERROR_SUCCESS or, if OpenTraceW fails, its last error. */
     ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
     /* Only OpenPLA's ETW has these functions; in the system's table they are NULL. seen_providers appends the providers
-       that set their name in their traits (TDH does not list those). registrations appends all registrations, grouped
-       by provider. */
+       that set their name in their traits; TDH does not list these providers. registrations appends all registrations,
+       grouped by provider. */
     HRESULT (*seen_providers)(struct event_providers *list);
     HRESULT (*registrations)(struct event_registrations *list);
 };

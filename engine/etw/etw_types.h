@@ -16,7 +16,7 @@
 #include <windows.h>
 #include <evntcons.h>
 #include <evntrace.h>
-#define PROPERTY_FLAGS TDH_PROPERTY_FLAGS /* engine/pla/model has a type of this name */
+#define PROPERTY_FLAGS TDH_PROPERTY_FLAGS /* renamed, because engine/pla/model has a type PROPERTY_FLAGS */
 #include <tdh.h>
 #undef PROPERTY_FLAGS
 #include <wmistr.h>

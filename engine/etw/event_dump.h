@@ -14,7 +14,7 @@ struct dumped_event {
     const EVENT_RECORD *record;
     const struct event_schema *schema; /* NULL: unknown */
     const char *reason;                /* why the schema is unknown */
-    uint32_t pointer_size;             /* pointer size of the trace, for events that do not state theirs */
+    uint32_t pointer_size;             /* pointer size of the trace; used for events whose header has no pointer size */
     uint32_t timer_resolution;         /* length of one unit of the header's KernelTime and UserTime, in 100 ns */
     bool gmt;                          /* times in WPP messages are UTC, otherwise local */
 };
@@ -23,7 +23,7 @@ enum event_dump_form { EVENT_DUMP_CSV, EVENT_DUMP_XML, EVENT_DUMP_EVTX };
 enum event_dump_encoding { EVENT_DUMP_UTF8, EVENT_DUMP_ANSI, EVENT_DUMP_UTF16 /* with a byte order mark */ };
 struct event_dump_options {
     enum event_dump_form form;
-    enum event_dump_encoding encoding; /* CSV only; XML is UTF-8 */
+    enum event_dump_encoding encoding; /* applies to CSV; XML is always UTF-8 */
     bool raw_time;                     /* the header's time is a raw timestamp of the trace's clock, not a FILETIME */
     bool lenient; /* for data that do not match their schema, write the values that could be read and the rest in
                      hexadecimal */
@@ -35,7 +35,7 @@ struct event_dump_options {
 };
 
 struct event_dump;
-/* Begins a dump. Errors: E_OUTOFMEMORY and failures of `write`. */
+/* Begins a dump. Fails with E_OUTOFMEMORY or with the failure that `write` returned. */
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out);
 /* Writes an event. *decoded is true if the event has a schema, its data match the schema and, in EVTX files, the event
    fits into a record. After a failure the dump must not be continued; HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) means
@@ -91,9 +91,10 @@ struct event_kinds {
     size_t count, capacity;
     uint32_t *places; /* hash table of indexes in `items`, plus 1; 0: free */
     size_t room;
-    uint64_t events_more; /* events of kinds beyond EVENT_KINDS_MOST */
+    uint64_t events_more; /* number of events that belong to no kind in `items`, because `items` already has
+                             EVENT_KINDS_MOST kinds */
 };
-enum { EVENT_KINDS_MOST = 16384 }; /* schemas are kept, so this limits the memory */
+enum { EVENT_KINDS_MOST = 16384 }; /* the schema of each kind stays in memory, so the number of kinds is limited */
 /* Counts an event. Fails only with E_OUTOFMEMORY. */
 HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, const struct found_schema *found,
                           bool decoded);
@@ -120,8 +121,8 @@ void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime
 /* Appends the text in quotation marks, and doubles the quotation marks inside it. Line ends and other control
    characters become spaces, so an event stays on one line. */
 void dump_quoted(struct text_buffer *b, const char *text, size_t size);
-/* Returns whether the text contains no quotation marks and no control characters. Then dump_quoted changes nothing
-   inside it. */
+/* Returns whether the text contains no quotation marks and no control characters. dump_quoted adds only the enclosing
+   quotation marks to such a text. */
 bool dump_is_quotable(const char *text, size_t size);
 
 #endif

@@ -131,8 +131,8 @@ struct event_data {
     size_t size;
     uint32_t pointer_size; /* pointer size of the writer: 4 or 8 */
 };
-/* Describes the event's UserData. The pointer size comes from the header, or else from `pointer_size` (0: this
-   process's). */
+/* Describes the event's UserData. The pointer size comes from the event's header. If the header has no pointer size,
+   `pointer_size` is used; 0 means the pointer size of this process. */
 struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size);
 
 enum event_step {
@@ -146,7 +146,7 @@ struct event_value {
     const struct event_property *property;
     uint16_t index;   /* index of the property in the schema */
     uint16_t depth;   /* number of enclosing structs */
-    uint32_t element; /* index among `elements`; a scalar is 0 of 1 */
+    uint32_t element; /* index of the element, less than `elements`; a scalar has index 0, and its `elements` is 1 */
     uint32_t elements;
     bool array;
     struct value_type type; /* set only for STEP_VALUE */
@@ -155,15 +155,15 @@ struct event_value {
     const uint8_t *bytes;
     size_t size;
 };
-/* Returns S_OK to continue, S_FALSE to end the walk successfully; a failure ends the walk. */
+/* The callback returns S_OK to continue the walk, and S_FALSE to end it successfully. A failure ends the walk, too. */
 typedef HRESULT event_value_taker(void *context, enum event_step step, const struct event_value *value);
 
 /* Calls the callback for all values in order. Bytes after the last property are not an error, because newer versions
    append properties. A classic event that ends before one of its class's properties is not an error either. *used (may
    be NULL): number of bytes of the values. Returns EVENT_DATA_INVALID, with an error text that names the property, if
-   the data end within this property or declare more values for it than such an event can hold. By then the callback has
-   received the values before it. Returns S_FALSE if the callback ended the walk. Allocates memory only for schemas with
-   more than 64 properties. */
+   the data end within this property or declare more values for it than such an event can hold. In that case the
+   callback has already received all values of earlier properties. Returns S_FALSE if the callback ended the walk.
+   Allocates memory only for schemas with more than 64 properties. */
 HRESULT event_values_walk(const struct event_schema *schema, const struct event_data *data, event_value_taker *take,
                           void *context, size_t *used);
 
@@ -181,16 +181,16 @@ struct property_step {
 struct found_property {
     size_t offset, size; /* offset in the data, and size in bytes as stored */
 };
-/* Returns S_FALSE if the event has no such property or element, EVENT_DATA_INVALID if the data end before the end of
-   the property. */
+/* Returns S_FALSE if the event has no such property or element, and EVENT_DATA_INVALID if the data end before the end
+   of the property. */
 HRESULT event_property_find(const struct event_schema *schema, const struct event_data *data,
                             const struct property_step *path, size_t steps, struct found_property *out);
 
 /* ---- values as text, as TdhFormatProperty returns them ---- */
 
-/* Appends the text of the value at the start of `size` bytes; *used (may be NULL) is its size. With a map, appends the
-   map's text. Returns EVENT_DATA_INVALID, with an error text, if there are too few bytes or the map lacks the value;
-   then appends nothing. */
+/* Appends the text of the value at the start of `size` bytes; *used (may be NULL) is its size. If `map` is not NULL,
+   appends the map's text for the value. If there are too few bytes, or if the map lacks the value, appends nothing and
+   returns EVENT_DATA_INVALID with an error text. */
 HRESULT value_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes, size_t size,
                    struct text_buffer *out, size_t *used);
 /* Appends the text of a value from a walk (STEP_VALUE), using its map if the map has the value. */
@@ -207,12 +207,12 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */
-void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* like add_filetime, from a SYSTEMTIME */
+void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* like add_filetime, for a SYSTEMTIME */
 void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` must cover the whole SID */
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4]);
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16]); /* RFC 5952 */
-/* Appends the address of a SOCKADDR_IN or SOCKADDR_IN6 with its port; for other families and truncated addresses, the
-   bytes. */
+/* Appends the address and the port of a SOCKADDR_IN or SOCKADDR_IN6. If the family is another one or the address is
+   truncated, appends the bytes like add_hex. */
 void add_socket_address(struct text_buffer *out, const uint8_t *bytes, size_t size);
 void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size); /* 0x and two digits per byte */
 /* Appends the fewest digits, at least 6, that read back as the same number. */

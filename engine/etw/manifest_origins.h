@@ -15,14 +15,14 @@ HRESULT manifest_file_origin(const char *path, const char *languages, struct sch
 /* Creates an origin from a program or DLL with a WEVT_TEMPLATE resource. Returns S_FALSE if the file has no such
    resource. */
 HRESULT manifest_binary_origin(const char *path, const char *languages, struct schema_origin *out);
-/* Creates an origin from the programs and DLLs of a folder. Skips other files silently, and corrupt files with an
-   explanation in `warnings` (may be NULL). */
+/* Creates an origin from the programs and DLLs of a folder. Silently skips other files. For each corrupt file, adds an
+   explanation to `warnings` (may be NULL) and skips the file. */
 HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out);
 /* Creates an origin from the instrumentation manifests (.man, .xml, .manifest) of a folder; each manifest is read when
-   its provider is needed. An index in OpenPLA's data folder records which file describes which provider. Unusable files
-   are skipped with an explanation in `warnings` (may be NULL). HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the folder has
-   no manifest. */
+   its provider is needed. An index in OpenPLA's data folder records which file describes which provider. For each
+   unusable file, adds an explanation to `warnings` (may be NULL) and skips the file. Returns
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the folder has no manifest. */
 HRESULT manifest_xml_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                    struct schema_origin *out);
 /* Creates an origin from the event providers registered on this computer; the manifest of each is read when it is first
@@ -35,33 +35,34 @@ HRESULT provider_manifests_append(struct provider_manifests *to, struct provider
    resource. */
 HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out);
 
-/* The event providers registered on this computer, under HKEY_LOCAL_MACHINE, SOFTWARE\Microsoft\Windows\
-   CurrentVersion\WINEVT\Publishers, where wevtutil and `openpla manifest add` put them. */
+/* The event providers registered on this computer. wevtutil and `openpla manifest add` register them under the key
+   HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT\Publishers. */
 /* Appends all providers that have a name. */
 HRESULT registered_providers_list(struct known_providers *list);
 /* Reads the resource file of a registered provider. Also reads the messages from its message files and from their MUI
-   files for the preferred `languages` (NULL: none). Returns S_FALSE if the provider is not registered,
-   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if its resource file does not exist,
+   files for the preferred `languages` (NULL: none). Returns S_FALSE if the provider is not registered. Returns
+   HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the resource file does not exist, and
    HRESULT_FROM_WIN32(ERROR_RESOURCE_TYPE_NOT_FOUND) if the file has no template of the provider. */
 HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct provider_manifest **out);
 
 /* ---- registration ---- */
 
 struct manifest_files {
-    const char *resource, *message, *parameter; /* override the files named in the manifest; NULL: use those */
+    const char *resource, *message, *parameter; /* replace the files that the manifest names; NULL: no replacement */
 };
 /* Registers the event provider and its channels. A resource file in `files` must exist and contain the provider's
-   template. Without one, uses the resource file that the manifest names; if that file does not exist or does not
-   contain the template, compiles the manifest to a DLL in the folder `manifests` of OpenPLA's data. Replaces a provider
-   that OpenPLA registered before. Returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if another program registered it and
-   `force` is not set. `path` (of the manifest) is stored so that users can see where the provider came from. */
+   template. If `files` names no resource file, uses the one that the manifest names. If that file does not exist or
+   does not contain the template, compiles the manifest to a DLL in the folder `manifests` of OpenPLA's data. Replaces a
+   provider that OpenPLA registered before. Returns HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) if another program
+   registered it and `force` is not set. `path` (of the manifest) is stored so that users can see where the provider
+   came from. */
 HRESULT manifest_register(const struct provider_manifest *m, const char *path, const struct manifest_files *files,
                           bool force);
-/* Removes the event provider, its channels and its compiled file. Returns S_FALSE if it is not registered,
-   HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another program registered it and `force` is not set. */
+/* Removes the event provider, its channels and its compiled file. Returns S_FALSE if the provider is not registered,
+   and HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED) if another program registered the provider and `force` is not set. */
 HRESULT manifest_unregister(const GUID *guid, bool force);
 /* Returns the path of the manifest from which `openpla manifest add` registered the event provider. *path is from
-   memory_alloc. S_FALSE if OpenPLA did not register the provider. */
+   memory_alloc. Returns S_FALSE if OpenPLA did not register the provider. */
 HRESULT manifest_registered_from(const GUID *guid, char **path);
 
 /* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */
@@ -73,9 +74,9 @@ void inband_manifests_free(struct inband_manifests *all); /* call it before free
 /* Returns whether the event is a piece of a manifest. */
 bool inband_manifest_event(const EVENT_RECORD *event);
 /* Adds a piece of a manifest. After the last piece, adds the manifest to the schemas, where it replaces an earlier
-   manifest of the same provider. Events from then on are decoded with it. Returns S_OK, E_OUTOFMEMORY, or S_FALSE with
-   the reason in error_text(S_FALSE) if the manifest cannot be used (pieces that do not fit together, an invalid
-   manifest, or one of another provider). */
+   manifest of the same provider. Later events of that provider are decoded with the new manifest. Returns S_OK,
+   E_OUTOFMEMORY, or S_FALSE with the reason in error_text(S_FALSE) if the manifest cannot be used (pieces that do not
+   fit together, an invalid manifest, or one of another provider). */
 HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *event, struct event_schemas *schemas);
 
 #endif

@@ -62,8 +62,8 @@ HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root);
 
 /* ---- values ---- */
 
-/* Sets the error MANIFEST_INVALID with line, element, attribute, value (NULL: the element itself is invalid) and
-   reason. */
+/* Sets the error MANIFEST_INVALID. Its text names the line, the element, the attribute, the value and the reason. If
+   `value` is NULL, the element itself is invalid. */
 HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 /* Returns whether the node is an element of the manifest namespace with that name. */
@@ -87,8 +87,8 @@ HRESULT manifest_required_number(struct manifest_reader *r, xmlNodePtr e, const 
 HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name, bool *out);
 /* Reads an attribute that is a GUID. Returns S_FALSE and leaves *out unchanged if it is missing. */
 HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name, GUID *out);
-/* Returns the local part of a QName (borrowed); *of_windows: its prefix refers to Windows' own definitions. Names
-   declared with a colon must first be looked up as a whole. */
+/* Returns the local part of a QName (borrowed). *of_windows is true if the prefix refers to Windows' own definitions. A
+   declared name can contain a colon, so the caller must first look up the whole QName. */
 const char *manifest_local_name(xmlNodePtr e, const char *qname, bool *of_windows);
 /* Calls `each` for the child elements of that name and ignores others with a warning. */
 typedef HRESULT manifest_each(struct manifest_reader *r, xmlNodePtr element, void *about);
@@ -103,8 +103,9 @@ void manifest_strings_free(struct manifest_strings *s);
 /* Adds the attribute's text in each culture as the message with that id. *to becomes the id, or the id of the
    messageTable entry to which the attribute refers; it is unchanged if the attribute is missing. */
 HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *attribute, uint32_t id, uint32_t *to);
-/* Reads an attribute and replaces its $(string.ID) references: in English if that culture exists, else in the first
-   culture that has the strings. *out is from memory_alloc; NULL if the attribute is missing. */
+/* Reads an attribute and replaces its $(string.ID) references. The replacements are the English strings if this culture
+   exists, otherwise those of the first culture that has the strings. *out is from memory_alloc; NULL if the attribute
+   is missing. */
 HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char *attribute, char **out);
 /* Adds a message that Windows defines for all event providers. Adds it to each culture. */
 HRESULT manifest_add_message(struct manifest_reader *r, uint32_t id, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of MOF files and their inheritance: which class describes a classic event, and its schema. The classes of the
-   kernel's events (MSNT_SystemTrace) are built in; `openpla mof add` adds files. */
+/* Classes of MOF files and their inheritance. Finds the class that describes a classic event, and creates the schema of
+   the event. The classes of the kernel's events (MSNT_SystemTrace) are built in; `openpla mof add` adds files. */
 #ifndef OPENPLA_MOF_CLASSES_H
 #define OPENPLA_MOF_CLASSES_H
 
@@ -11,10 +11,11 @@
 struct mof_classes;
 
 HRESULT mof_classes_create(struct mof_classes **out);
-HRESULT mof_classes_create_empty(struct mof_classes **out); /* without the built-in classes of the kernel's events */
+HRESULT mof_classes_create_empty(struct mof_classes **out); /* omits the built-in classes of the kernel's events */
 void mof_classes_free(struct mof_classes *c);               /* NULL is allowed */
 /* Adds either all classes of a file or none. A class replaces one of the same name from another file. Base classes may
-   follow the classes derived from them. Errors: a MOF_E_ code with "source(line): ...". */
+   follow the classes derived from them. On failure, returns a MOF_E_ code, and the error text begins with
+   "source(line): ". */
 HRESULT mof_classes_add(struct mof_classes *c, const char *source, const void *bytes, size_t size);
 /* Sets the language of the texts: a LANGID, or 0 for the texts outside ms_XXXX namespaces. The fallback is English. */
 void mof_classes_language(struct mof_classes *c, uint16_t language);
@@ -31,8 +32,9 @@ struct mof_provider {
     const char *name; /* borrowed from the classes */
 };
 size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provider **out);
-/* Lists the values named in the property "Flags" (keywords) or "Level" of the provider's class. S_FALSE: the class has
-   no such values. The texts are borrowed from the classes; the caller frees the array, which is from memory_alloc. */
+/* Lists the values named in the property "Flags" (keywords) or "Level" of the provider's class. Returns S_FALSE if the
+   class has no such property or the property has no ValueMap. The texts are borrowed from the classes; the caller frees
+   the array, which is from memory_alloc. */
 struct mof_field {
     const char *name, *description;
     uint64_t value;

@@ -63,7 +63,7 @@ static void start_one(struct directory *d, const char *path, const char *name, b
 }
 
 /* Returns true if no process has started the autologgers since the Wine prefix started; then this process must start
-   them. Returns false otherwise, and also if the key cannot be created. */
+   them. Returns false if a process has already started them, or if the key cannot be created. */
 static bool is_first(const char *directory)
 {
     WCHAR name[KEY_UNITS];

@@ -8,7 +8,8 @@
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
 
 #ifdef OPENPLA_BUNDLED_XML
-/* libxml2's hook for static linking into a DLL. Its header declares it only with HAVE_WIN32_THREADS. */
+/* libxml2's hook for static linking into a DLL. libxml2's header declares this function only if HAVE_WIN32_THREADS is
+   defined. */
 int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
 #endif
 

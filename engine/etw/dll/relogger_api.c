@@ -255,7 +255,7 @@ struct relogger_object {
     struct relogger *relogger;
     struct lock lock; /* protects `callback` */
     trace_callback_interface *callback;
-    trace_event_interface *event; /* the event object of the latest callback, reused for the next one */
+    trace_event_interface *event; /* event object of the latest callback; put_event reuses the object */
 };
 
 static struct relogger_object *object_of(trace_relogger_interface *face)
@@ -369,7 +369,8 @@ struct processing {
     trace_callback_interface *callback;
 };
 
-/* Copies the record into the previous event object. If the program has kept that object, creates a new one. */
+/* Copies the record into the previous event object. If the program still has a reference to this object, creates a new
+   one. */
 static HRESULT put_event(struct relogger_object *o, const EVENT_RECORD *record)
 {
     const HRESULT hr = o->event ? relogger_event_reuse(o->event, record) : S_FALSE;

@@ -15,8 +15,8 @@
 
 /* ---- descriptors ---- */
 
-/* Wine checks only the revision of a descriptor, and functions that read a descriptor trust its contents. Therefore the
-   contents are checked here. */
+/* Wine checks only the revision of a descriptor, and functions that read a descriptor trust its contents. Therefore
+   this file checks the contents of each descriptor. */
 enum { HEAD = 20, ACL_HEAD = 8, ACE_HEAD = 4, ACE_MASK = 4, SID_HEAD = 8, SID_PARTS = 15 };
 
 static bool is_sid(const uint8_t *at, size_t size)
@@ -303,8 +303,8 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
         (void)GetSecurityDescriptorDacl(old, &present, &kept, &defaulted);
     else if (operation == ADD_SACL)
         (void)GetSecurityDescriptorSacl(old, &present, &kept, &defaulted);
-    /* A descriptor without a DACL allows everything. To keep this meaning, the new ACE is added to a DACL that grants
-       everything to everyone. */
+    /* A descriptor without a DACL grants everyone all rights, and a new ACE must not change this. Therefore the ACE is
+       added to a DACL that grants everyone all rights. */
     const bool open_to_all = operation == ADD_DACL && (!present || !kept);
     if (open_to_all)
         kept = all_allowed();
