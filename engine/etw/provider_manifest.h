@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers as instrumentation manifests define them, from any source: XML, a WEVT_TEMPLATE resource
-   (wevt_template.h) or a trace; and Windows' definitions for all event providers. Text is UTF-8. */
+/* Event providers that instrumentation manifests define. The source of a manifest is XML, a WEVT_TEMPLATE resource
+   (wevt_template.h) or a trace. This header also has Windows' definitions for all event providers. Text is UTF-8. */
 #ifndef OPENPLA_PROVIDER_MANIFEST_H
 #define OPENPLA_PROVIDER_MANIFEST_H
 
@@ -107,13 +107,14 @@ void provider_manifests_free(struct provider_manifests *list);
 const struct manifest_event *provider_manifest_event(const struct provider_manifest *m, uint16_t id, uint8_t version);
 /* Creates the schema for the descriptor's id and version, with texts in the best of the languages (see
    message_tables_find). Keywords, level, task, opcode and channel come from the descriptor, because providers may write
-   any values. *out belongs to the caller. Returns S_FALSE, *out NULL and an error text if the event is missing. */
+   any values. *out belongs to the caller. If the event is missing, returns S_FALSE with an error text, and *out is
+   NULL. */
 HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_DESCRIPTOR *descriptor,
                                  const char *languages, struct event_schema **out);
 
 /* Finds the field that defines this value; for keywords, the value is a single bit. For opcodes, an opcode of the task
-   takes precedence over a global one. If the manifest does not define it, Windows' definitions for all event providers
-   (winmeta) are used. NULL if undefined. */
+   takes precedence over a global one. If the manifest does not define the value, searches Windows' definitions for all
+   event providers (winmeta). Returns NULL if neither defines the value. */
 const struct manifest_field *provider_manifest_field(const struct provider_manifest *m, enum manifest_kind kind,
                                                      uint64_t value, uint16_t task);
 /* Returns the message of a field; NULL if it has none. */
@@ -133,16 +134,16 @@ struct manifest_event *manifest_add_event(struct provider_manifest *m);
 /* Sorts events and messages; call it after adding everything. */
 void provider_manifest_finish(struct provider_manifest *m);
 
-/* Instrumentation manifests (instrumentationManifest, namespace http://schemas.microsoft.com/win/2004/08/events), as
-   developers write them for mc, and as .NET writes them into traces. */
+/* Instrumentation manifests (instrumentationManifest, namespace http://schemas.microsoft.com/win/2004/08/events).
+   Developers write them for mc, and .NET writes them into traces. */
 /* ERROR_XML_PARSE_ERROR, which TDH returns for manifests that it rejects. */
 #define MANIFEST_INVALID        ((HRESULT)0x800705B9)
 #define MANIFEST_MOST_BYTES     (16u << 20)
 #define MANIFEST_MOST_PROVIDERS 256u
 
-/* Reads all event providers of a manifest: UTF-8, or UTF-16 with a byte order mark. Returns MANIFEST_INVALID with an
-   error text that names line, element and value. `warnings` (may be NULL) gets a text for each ignored element. *out is
-   empty on failure. Message ids are assigned in the same way as mc assigns them. */
+/* Reads all event providers of a manifest. The manifest is UTF-8, or UTF-16 with a byte order mark. Returns
+   MANIFEST_INVALID with an error text that names line, element and value. `warnings` (may be NULL) gets a text for each
+   ignored element. *out is empty on failure. Message ids are assigned in the same way as mc assigns them. */
 HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *warnings, struct provider_manifests *out);
 
 /* ---- names of types in manifests ---- */
@@ -162,7 +163,8 @@ const char *manifest_out_type_name(uint16_t number);
 
 /* ---- Windows' definitions for all providers (winmeta.xml) ---- */
 
-/* Finds Windows' own definitions by name without "win:", or by value; NULL if unknown. The results are constants. */
+/* Both functions find one of Windows' own definitions: by its name, which has no "win:", or by its value. They return
+   NULL if the definition is unknown. The results are constants. */
 const struct manifest_field *winmeta_by_name(enum manifest_kind kind, const char *name);
 const struct manifest_field *winmeta_by_value(enum manifest_kind kind, uint64_t value);
 /* Returns Windows' English text for a name that begins with "win:"; NULL if unknown. */

@@ -6,8 +6,8 @@
 
 #include "engine/etw/etw_types.h"
 
-/* The type of MessageNumber, the last parameter before the ellipsis of TraceMessage. C does not allow a type there that
-   is promoted to int, such as the USHORT in Windows' headers. */
+/* This is the type of MessageNumber, the last parameter of TraceMessage before the ellipsis. In C, this parameter must
+   not have a type that is promoted to int. Windows' headers use such a type, USHORT. */
 #ifdef _WIN32
 #define TRACE_MESSAGE_NUMBER USHORT
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Classic providers (RegisterTraceGuids, TraceEvent, TraceMessage). They receive the handle of a session and write to
-   that session. The handle comes from StartTrace (directory_handle) or from a callback; both contain the logger id in
-   the low 16 bits. */
+/* Classic providers (RegisterTraceGuids, TraceEvent, TraceMessage). A classic provider receives the handle of a session
+   and writes to that session. The handle comes from StartTrace (directory_handle) or from a callback; both contain the
+   logger id in the low 16 bits. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/controller/trace_security.h"
@@ -114,7 +114,7 @@ static ULONG with_last_error(ULONG status)
 ULONG WINAPI RegisterTraceGuidsW(WMIDPREQUEST callback, PVOID context, LPCGUID control, ULONG count,
                                  TRACE_GUID_REGISTRATION *classes, LPCWSTR image, LPCWSTR resource, TRACEHANDLE *handle)
 {
-    (void)image, (void)resource; /* not used: they name a resource that contains the schema */
+    (void)image, (void)resource; /* not used: both parameters name a resource that contains the schema */
     return with_last_error(register_classic(callback, context, control, count, classes, handle));
 }
 
@@ -207,8 +207,8 @@ static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_
     return ERROR_SUCCESS;
 }
 
-/* Like event_place, for the session with this logger id. ERROR_INVALID_HANDLE: the session has ended or does not exist;
-   ERROR_MORE_DATA: the event is too long for any session. */
+/* Like event_place, for the session with this logger id. Returns NULL and sets *status: to ERROR_INVALID_HANDLE if the
+   session has ended or does not exist, or to ERROR_MORE_DATA if no session can contain an event of this size. */
 static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
                                       struct provider_session **session, ULONG *status)
 {
@@ -330,7 +330,7 @@ ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
 
 static bool read_instance(const EVENT_INSTANCE_INFO *from, GUID *guid, uint32_t *number)
 {
-    /* Read only once. Reading can fault, so the lock is taken afterwards. */
+    /* Read the structure only once. The read can fault, so it must take place before the lock is taken. */
     const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from;
     lock_enter(&class_lock);
     const struct event_class *c = class_of(info.RegHandle);
@@ -398,9 +398,9 @@ ULONG WINAPI CreateTraceInstanceId(HANDLE class_handle, EVENT_INSTANCE_INFO *ins
 
 /* ---- messages ---- */
 
-/* TraceMessage, which WPP's macros call: a header of optional parts, and arguments whose meaning is in a TMF file. On
-   disk: u16 size, 0x00, 0x90, u16 number, u16 flags; then each of these parts whose flag is set: u32 sequence, GUID or
-   u32 component, i64 time, u32 thread and u32 process; then the arguments. */
+/* WPP's macros call TraceMessage. A message has a header of optional parts, and arguments whose meaning is in a TMF
+   file. On disk, a message begins with u16 size, 0x00, 0x90, u16 number, u16 flags. Each of these parts follows if its
+   flag is set: u32 sequence, GUID or u32 component, i64 time, u32 thread and u32 process. The arguments come last. */
 
 enum { HEAD = 8, POINTER_FLAG = BY_POINTER(0x80, 0x40) };
 enum { TIMES = TRACE_MESSAGE_TIMESTAMP | TRACE_MESSAGE_PERFORMANCE_TIMESTAMP };

@@ -35,7 +35,7 @@ static const uint16_t item_types[ITEMS] = {
     [ADD_START_KEY] = ETW_ITEM_PROCESS_START_KEY,
     [ADD_CONTROL] = ETW_ITEM_CONTROL_GUID,
 };
-/* For each item, the enable property with which a session requests it. */
+/* Each row names an item, and the enable property with which a session requests the item. */
 static const struct {
     uint32_t property;
     enum item item;
@@ -54,7 +54,7 @@ struct event {
     const struct event_call *call;
     struct filter_event filter;
     uint64_t data_bytes;
-    uint8_t *whole;       /* the event's data in one piece, for filters; NULL: not needed so far */
+    uint8_t *whole;       /* the event's data in one piece, for filters; NULL: no filter has needed them yet */
     const uint8_t *stamp; /* time stamp of the caller; NULL: none */
     uint32_t always;      /* bits of the items that all sessions receive */
     uint32_t known;       /* bits of the items that were created */
@@ -87,7 +87,7 @@ static void add_item(struct event *event, enum item item, const void *bytes, uin
     event->known |= 1u << item;
 }
 
-/* Classifies the data of the call. Returns false if its time stamp is invalid. */
+/* Classifies the data of the call. Returns false if the caller's time stamp is invalid. */
 static bool read_data(struct event *event)
 {
     uint64_t bytes[ETW_DATA_TIMESTAMP + 1] = {0};
@@ -218,8 +218,8 @@ static bool is_wanted(const struct event *event, const struct provider_enable *t
            (!to->selects || provider_filter_passes(to->filter, &event->filter));
 }
 
-/* Selects the sessions that receive the event, each once, ordered by logger. The order prevents deadlocks between
-   writers that wait for places in several sessions. */
+/* Selects the sessions that receive the event, each once, ordered by logger. All writers use the same order, so writers
+   that wait for places in several sessions cannot deadlock. */
 static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
 {
     uint32_t count = 0;
@@ -243,7 +243,7 @@ static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
     return count;
 }
 
-/* Copies those pieces of the call's data that have this type. */
+/* Copies the pieces of the call's data whose type is `type`. */
 static uint8_t *copy_pieces(const struct event *event, enum etw_data_type type, uint8_t *to, const uint8_t *end)
 {
     for (uint32_t i = 0; i < event->call->count; i++)

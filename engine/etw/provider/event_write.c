@@ -78,8 +78,8 @@ bool event_risk_call(void (*call)(void *risk), struct event_risk *risk)
     return false;
 }
 
-/* The context of the short path's guarded reads is the reserved place, or this variable before a place is reserved. The
-   short path has no stack frame, so it cannot have a larger context. */
+/* On the short path, the context of a guarded read is the reserved place. Until a place is reserved, the context is
+   this variable. The short path has no stack frame, so it cannot have a larger context. */
 static uint8_t no_place;
 
 void guard_left(void *context)
@@ -186,7 +186,7 @@ static inline __attribute__((always_inline)) bool write_short(struct registratio
     return plain;
 }
 
-/* The checks at which most calls end, in Windows' order. If *r is NULL, the returned status is final. */
+/* Performs the checks at which most calls end, in Windows' order. If *r is NULL, the returned status is final. */
 static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor,
                                                         struct registration **r)
 {
@@ -211,8 +211,8 @@ static __attribute__((noinline)) ULONG write_long_data(struct registration *r, R
     return write_long(r, &call);
 }
 
-/* A separate function, so that calls that end at the checks stay short. It has no buffer on its stack, so it needs no
-   stack protector. */
+/* This is a separate function, so that a call that fails the checks executes little code. The function has no buffer on
+   its stack, so it needs no stack protector. */
 static __attribute__((noinline, no_stack_protector)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
                                                                         const EVENT_DESCRIPTOR *descriptor,
                                                                         const GUID *activity, ULONG count,
@@ -321,8 +321,8 @@ BOOLEAN WINAPI EventProviderEnabled(REGHANDLE handle, UCHAR level, ULONGLONG key
 
 /* ---- activities ---- */
 
-/* Returns an activity id that is unique on this host OS. It consists of a counter of this process and the process's
-   identity. */
+/* Returns an activity id that is unique on this host OS. The id consists of a counter, which this process increments
+   for each id, and the identity of the process. */
 static GUID new_activity(const struct provider_thread *t)
 {
     static _Atomic uint64_t last;

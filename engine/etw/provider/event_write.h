@@ -10,9 +10,9 @@
 
 /* ---- copies ---- */
 
-/* Functions that copy from a few bytes to a few hundred. For so few bytes, a call of the C library would cost as much
-   as writing the whole event. The addresses come from the program, so either the caller runs under guard_call, or each
-   read is guarded. */
+/* These functions copy small blocks, which have from a few bytes to a few hundred bytes. For such a block, a call of
+   the C library would cost as much as writing the whole event. The addresses come from the program, so either the
+   caller runs under guard_call, or each read is guarded. */
 struct event_reads {
     bool guarded;
     void *context; /* passed to guard_left */
@@ -68,7 +68,7 @@ GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from,
 
 /* EVENT_AHEAD: distance in bytes at which the cache lines of later places are prefetched. The host process emptied
    these lines, so they are still in the cache of its processor. Without prefetching, the next atomic exchange would
-   wait until they have arrived. */
+   wait until these lines have arrived. */
 enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
 enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the maximum size in session_processor.word */ };
 
@@ -78,7 +78,8 @@ struct event_call {
     const EVENT_DESCRIPTOR *descriptor;
     const EVENT_DATA_DESCRIPTOR *data;
     uint32_t count;
-    const GUID *activity, *related; /* activity NULL: the thread's activity; related NULL: no related activity */
+    /* If `activity` is NULL, the thread's activity is used. If `related` is NULL, there is no related activity. */
+    const GUID *activity, *related;
     uint64_t filter;
     uint32_t flags;
     uint16_t header_flags;
@@ -98,8 +99,9 @@ static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_
     return (d->Keyword & e->any) != 0 && (d->Keyword & e->all) == e->all;
 }
 
-/* Reserve a place for an event of `size` bytes, which need not be a multiple of 8. NULL and an error in *status: the
-   event is lost and counted. NULL and ERROR_SUCCESS: the session has ended. */
+/* Both functions reserve a place for an event. `size` is in bytes and need not be a multiple of 8. On
+   failure, they return NULL. Then *status is an error code if the event was counted as lost, and ERROR_SUCCESS if the
+   session has ended. */
 uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t, uint64_t size, uint64_t *stamp,
                           ULONG *status);
 static inline uint8_t *event_place(struct provider_session *s, struct provider_thread *t, uint64_t size,
@@ -119,8 +121,8 @@ static inline uint8_t *event_place(struct provider_session *s, struct provider_t
 /* Abandons a place that event_place returned, as if no event had been written there. */
 void event_abandon(uint8_t *at, uint64_t size);
 
-/* A thread that is marked as inside and reads memory that may be invalid, and the place that it has reserved (`at`
-   NULL: none). */
+/* Describes a thread that is marked as inside and reads memory that may be invalid. `at` is the place that the thread
+   has reserved; NULL: no place. */
 struct event_risk {
     struct provider_thread *thread;
     uint8_t *at;

@@ -46,7 +46,7 @@ char *private_part_file(const struct directory_session *part, const char *file)
     const size_t length = own && part->file ? strlen(own) : 0;
     if (length == 0 || strncmp(part->file, own, length) != 0 || part->file[length] != '_')
         return own;
-    memory_free(own); /* private_part_find_file added a number to the part's file name: keep it */
+    memory_free(own); /* keep the file name to which private_part_find_file added a number */
     return text_copy(part->file);
 }
 
@@ -104,7 +104,7 @@ static void part_end_change(struct directory *d, HRESULT hr)
         (void)directory_end(d, NULL, 0);
 }
 
-/* In a change: adds the entry of a part. */
+/* Adds the entry of a part. Call it during a change of the directory. */
 static HRESULT part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
 {
     struct directory_session whole;
@@ -149,7 +149,7 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
     return hr;
 }
 
-/* In a change: allows another part to use the log file name of the session. */
+/* Allows another part to use the log file name of the session. Call it during a change of the directory. */
 static HRESULT part_clear_named(struct directory *d, const struct directory_session *part)
 {
     struct directory_session whole;
@@ -175,7 +175,8 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
     (void)directory_end(d, NULL, 0);
 }
 
-/* In a change: adds a part's totals to its session. S_FALSE: already done, or the session has ended. */
+/* Adds a part's totals to its session. Call it during a change of the directory. Returns S_FALSE if the totals have
+   already been added or the session has ended. */
 static HRESULT part_add_totals(struct directory *d, const struct directory_session *s,
                                const struct session_statistics *totals)
 {
@@ -220,8 +221,8 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
 struct private_session {
     struct session_host host;
     uint32_t logger, generation, whole, whole_generation;
-    /* Held while using the buffers or the file. Nobody waits for the thread itself, because it may need the loader's
-       lock to start and to end. */
+    /* Held while using the buffers or the file. Other threads wait for this lock, never for the end of the part's
+       thread: that thread may need the loader's lock in order to start and to end. */
     struct lock lock;
     atomic_uint users; /* references held by the owner and the thread */
     struct private_session *next;
@@ -272,7 +273,7 @@ static void private_session_run(void *user)
     struct private_session *p = user;
     const struct directory_session whole = {.logger = p->whole, .generation = p->whole_generation};
     atomic_fetch_add(&threads, THREADS_CHANGED + 1);
-    session_recover_parts(p->host.d, &whole); /* the parts of processes that were killed */
+    session_recover_parts(p->host.d, &whole); /* first, recover the parts of killed processes */
     lock_enter(&p->lock);
     if (!p->host.finished)
         session_host_own(&p->host);
@@ -380,8 +381,8 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 
 void private_session_stop(struct private_session *p)
 {
-    atomic_store(&p->host.end, true); /* set before taking the lock: the part's thread holds the lock until it sleeps or
-                                         ends, and it never sleeps while others keep writing */
+    atomic_store(&p->host.end, true); /* set before the lock is taken: the part's thread holds the lock until it sleeps
+                                         or ends, and it never sleeps while other threads keep writing */
     lock_enter(&p->lock);
     session_host_finish(&p->host);
     lock_leave(&p->lock);

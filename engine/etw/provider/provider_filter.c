@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define FILTER_IDS_HEAD  4  /* u8 FilterIn, u8, u16 Count, then u16 each */
+#define FILTER_IDS_HEAD  4  /* u8 FilterIn, u8 reserved, u16 Count, then a u16 for each id */
 #define FILTER_NAME_HEAD 20 /* u64 any, u64 all, u8 level, u8 FilterIn, u16 Count, then UTF-8 strings with NULs */
 
 static bool is_ids(const uint8_t *data, uint32_t size)
@@ -175,7 +175,7 @@ struct name_filter {
 };
 
 struct provider_filter {
-    uint32_t references; /* references in addition to the first */
+    uint32_t references; /* number of references, without the creator's */
     struct id_filter ids, stack_ids;
     struct name_filter names, stack_names;
     struct mask_filter stack_masks;

@@ -29,7 +29,7 @@ struct provider_scope {
     const char *program; /* file name of the program without a path, UTF-8 */
 };
 /* Returns whether this enable setting applies to this process. Malformed filters apply to no process. Filters for
-   packages do not either, because packages do not exist here. */
+   packages apply to no process, either, because packages do not exist here. */
 bool provider_filter_admits(const struct directory_enable *e, const struct provider_scope *own);
 
 /* The properties of an event that filters use. */
@@ -37,14 +37,14 @@ struct filter_event {
     const EVENT_DESCRIPTOR *descriptor;
     const char *name; /* name of a TraceLogging event, without a NUL; NULL: another kind of event */
     size_t name_bytes;
-    /* Returns all data of the event in one piece, for filters that read them. Only such a filter calls this, and only
-       once. NULL: not available, in which case the event passes. */
+    /* Returns all data of the event in one piece. Only a filter that reads the data calls this function, and only once.
+       If the function returns NULL, the data are not available, and the event passes. */
     const uint8_t *(*data)(void *context, size_t *size);
     void *context;
 };
 struct provider_filter;
-/* Creates the event filters of an enable setting; *out is NULL if it has none. HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
-   if a filter is malformed. */
+/* Creates the event filters of an enable setting; *out is NULL if the setting has no event filters. Returns
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if a filter is malformed. */
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out);
 /* References are counted under the caller's lock. NULL is allowed. */
 struct provider_filter *provider_filter_refer(struct provider_filter *f);
@@ -52,7 +52,7 @@ void provider_filter_free(struct provider_filter *f);
 
 /* In all of these functions, NULL means that there is no filter. */
 bool provider_filter_passes(const struct provider_filter *f, const struct filter_event *event);
-/* Returns whether the event carries a stack, for a session that requests stacks. */
+/* Returns whether a session that requests stacks gets a stack for this event. */
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);
 /* Returns whether one of the two functions above may return false. */
 bool provider_filter_selects(const struct provider_filter *f);
@@ -60,7 +60,8 @@ bool provider_filter_selects(const struct provider_filter *f);
    filter. */
 const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint32_t *size);
 
-/* Reads the name in the metadata of a TraceLogging event. Returns false if it has no name that ends within `bytes`. */
+/* Reads the name in the metadata of a TraceLogging event. Returns false if the metadata contain no name that ends
+   within `bytes`. */
 bool trace_logging_name(const uint8_t *metadata, size_t bytes, struct filter_event *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs providers' callbacks. Each change of an enable setting causes one callback, which gets the combined state of all
-   sessions that enable the provider. A registration has one callback at a time, on the thread that detected the change;
-   other threads queue theirs. No lock is held during a callback. */
+   sessions that enable the provider. A registration runs one callback at a time, on the thread that detected the
+   change. During the callback, other threads only queue their callbacks. No lock is held during a callback. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider/provider_table.h"
@@ -29,8 +29,9 @@ static bool has_header(const uint8_t *filter, uint32_t size)
     return filter && size >= sizeof(EVENT_FILTER_HEADER);
 }
 
-/* Concatenates the filters, chained by EVENT_FILTER_HEADER.NextOffset. A filter without such a header is passed
-   alone, and only if it is the first. Returns the size in bytes; out NULL: only counts. */
+/* Concatenates the filters, chained by EVENT_FILTER_HEADER.NextOffset. If the first filter has no EVENT_FILTER_HEADER,
+   the result is this filter alone. Any later filter without this header is omitted. Returns the size of the result in
+   bytes; if `out` is NULL, only computes the size. */
 static uint32_t chain_filters(const struct provider_enables *e, uint8_t *out)
 {
     uint32_t at = 0, before = 0, size;
@@ -236,8 +237,8 @@ static void end_calling(struct registration *r)
         provider_recycle(r);
 }
 
-/* Called when an exception that the program handles leaves a callback. The next thread that runs callbacks runs the
-   remaining ones. */
+/* Called when an exception leaves a callback and the program handles the exception. The remaining callbacks stay in the
+   queue until a thread runs callbacks again. */
 static void leave_callback(void *callback_run)
 {
     struct callback_run *t = callback_run;

@@ -35,7 +35,8 @@ static struct mapping *stale[DIRECTORY_PLACES + 1]; /* removed from by_logger, w
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
 static bool out_of_memory; /* there was not enough memory for a session; protected by `refreshing` */
-/* Per logger: one plus the revision at which it had no running session. */
+/* For each logger id, one plus the revision at which no session with this id was running; 0: no such revision is
+   known. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
 /* Protected by `joining`. `directory` also changes under `refreshing`. */
@@ -140,8 +141,8 @@ static struct mapping *session_map(uint32_t logger, uint32_t generation)
     return m;
 }
 
-/* Removes the mapping of a logger. Also wakes the host process: it may have to detect that the directory was reset, but
-   it sleeps while no events are written. */
+/* Removes the mapping of a logger. Also wakes the session's host process, which sleeps while no events are written: the
+   directory may have been reset, and the host process must detect this. */
 static void mapping_take_out(uint32_t logger)
 {
     struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
@@ -155,15 +156,15 @@ static void mappings_retire_stale(void)
     for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
         if (stale[i]) {
             if (stale[i]->private)
-                /* The part's file must be complete before this change counts as applied. */
+                /* The change of the directory counts as applied only after the file of the part is complete. */
                 private_session_stop(stale[i]->private);
             provider_session_retire(&stale[i]->session);
             stale[i] = NULL;
         }
 }
 
-/* The `session` callback of provider_source. Removes at most one mapping per logger before mappings_retire_stale is
-   called. */
+/* The `session` callback of provider_source. Until mappings_retire_stale is called, session_for removes at most one
+   mapping of each logger. */
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t generation)
 {
     (void)context;
@@ -223,7 +224,8 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
     if (SUCCEEDED(hr) && out_of_memory)
-        hr = E_OUTOFMEMORY; /* the state was applied without one session; the caller tries again */
+        hr = E_OUTOFMEMORY; /* there was no memory for one session, and the state was applied without it; the caller
+                               tries again */
     directory_enables_free(list, count);
     if (handle == 0)
         mappings_take_out_ended();
@@ -240,8 +242,9 @@ static void call_reclaimer(void)
         (void)signal_set(signal);
 }
 
-/* Applies the current state of the directory to this registration, and runs callbacks. Handle 0: applies it to all
-   registrations, and unmaps sessions that have ended. S_FALSE: this process has never registered a provider. */
+/* Applies the current state of the directory to this registration, and runs callbacks. If `handle` is 0, applies the
+   state to all registrations, and unmaps sessions that have ended. Returns S_FALSE if this process has never registered
+   a provider. */
 static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t revision;
@@ -283,7 +286,7 @@ HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_
     return hr;
 }
 
-/* Lists the host processes of the mapped sessions. Valid while only this thread removes mappings. */
+/* Lists the host processes of the mapped sessions. The result stays valid until this thread frees mappings. */
 static size_t hosts_of(struct process **hosts, uint32_t *loggers)
 {
     size_t count = 0;
@@ -328,7 +331,7 @@ static void provider_unregister(const struct provider_numbers *numbers)
 {
     struct directory *d = directory;
     if (numbers->born != directory_born(d))
-        return; /* the directory was reset: other processes may have these numbers now */
+        return; /* the directory was reset: in the new one, these numbers may belong to other processes */
     if (numbers->provider != 0)
         directory_unregister(d, numbers->provider - 1);
     if (numbers->group != 0)
@@ -382,8 +385,8 @@ static HRESULT register_again(uint64_t handle)
     return hr;
 }
 
-/* Joins the directory again after a reset, which removed this process. *registered: directory_born of the directory
-   that contains all registrations. Returns false if the caller must try again. */
+/* Joins the directory again after a reset, which removed this process from it. *registered is the directory_born of the
+   directory that contains all registrations. Returns false if the caller must try again. */
 static bool rejoin_directory(uint64_t *registered)
 {
     const uint64_t born = directory_born(directory);
@@ -417,7 +420,7 @@ static bool follow_directory(void)
     return follows;
 }
 
-/* Set when a thread is ending, until the waiting thread has checked whether it was the last. */
+/* A thread sets it when ending. The waiting thread clears it after checking whether that thread was the last one. */
 static atomic_bool leaving;
 
 void provider_thread_leaves(void)
@@ -435,16 +438,16 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Returns whether only this thread and the threads of private sessions are left. Also false if such threads began or
-   ended during the check; then the next check decides. */
+/* Returns whether only this thread and the threads of private sessions are left. Also returns false if threads of
+   private sessions began or ended during the check; the next check then gives the answer. */
 static bool program_has_left(void)
 {
     const uint64_t others = private_sessions_threads();
     return last_thread_is_own((uint32_t)others) && private_sessions_threads() == others;
 }
 
-/* LEAVES_MS exists because a thread reports its end before it has ended. LOOK_MS exists because a terminated thread
-   does not report its end. */
+/* LEAVES_MS delays the check for remaining threads, because a thread reports its end before it has ended. LOOK_MS is
+   the interval of further checks, because a terminated thread does not report its end. */
 static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };
@@ -521,7 +524,7 @@ static HRESULT join_directory(void)
 }
 
 /* Starts the waiting thread, which runs until the process exits. No lock may be held here: a new thread first needs the
-   loader's lock. A thread that loads a DLL holds that lock, and may need ours. */
+   loader's lock. A thread that loads a DLL holds the loader's lock, and may need one of our locks. */
 static HRESULT start_waiting(void)
 {
     static atomic_bool started;
@@ -533,7 +536,7 @@ static HRESULT start_waiting(void)
     if (FAILED(hr))
         atomic_store(&started, false);
     else
-        thread_close(thread); /* nobody waits for the thread */
+        thread_close(thread); /* no thread waits for this thread's end */
     return hr;
 }
 
@@ -568,7 +571,7 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         *said = provider_begun(handle);
         return ERROR_SUCCESS;
     }
-    /* provider_part comes first, because the waiting thread may have queued callbacks, which must no longer run. */
+    /* Call provider_part first: the waiting thread may have queued callbacks, and these must not run any more. */
     (void)provider_part(handle, classic);
     (void)provider_begun(handle);
     return provider_status(hr);
@@ -626,7 +629,7 @@ static void map_current(uint32_t logger)
     if (is_vacant)
         atomic_store_explicit(&vacant[logger], revision + 1, memory_order_release);
     if (changed)
-        (void)signal_set(atomic_load(&own_signal)); /* the waiting thread must wait for one more host process */
+        (void)signal_set(atomic_load(&own_signal)); /* the waiting thread must now watch this host process, too */
 }
 
 /* Returns whether the logger id is known to have no running session at the present revision. */

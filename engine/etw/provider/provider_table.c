@@ -81,9 +81,9 @@ void provider_threads_own_slot(uint32_t slot)
     lock_leave(&threads_lock);
 }
 
-/* Returns whether each thread was seen outside in one of the calls of this round. The first call is made
-   PROVIDER_GRACE_MS after the retired items could last be found. Rounds are numbered from 1. Only one thread may call
-   it. */
+/* Returns whether each thread was seen outside in one of the calls of this round. The first call of a round is made at
+   least PROVIDER_GRACE_MS after the items were retired, that is, after writers could still find them. Rounds are
+   numbered from 1. Two threads must not call this function at the same time. */
 static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
@@ -113,7 +113,7 @@ struct retired {
     struct provider_session *sessions;
 };
 static struct retired retired,
-    leaving; /* `leaving`: retired items that no thread has been able to find since leaving_since */
+    leaving; /* `leaving`: retired items; since leaving_since, no thread can find them any more */
 static uint64_t leaving_since;
 static uint32_t leaving_round;
 
@@ -389,7 +389,7 @@ static void finish_enables(struct provider_enables *e)
     e->plain = e->count == 1 && !e->typed && !e->decodes && e->traits_size == 0 && is_plain(&e->of[0]);
 }
 
-/* Publishes the same enable settings again, with the registration's current properties. */
+/* Publishes a copy of the enable settings, because the registration's own properties (traits, type) have changed. */
 static ULONG publish_again(struct registration *r)
 {
     const struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed);
@@ -568,7 +568,7 @@ static HRESULT registration_apply(struct registration *r, const struct directory
             hr = add_enable(new, old, &list[i], source, false);
     if (SUCCEEDED(hr))
         hr = provider_note_changes(r->record, old, new);
-    struct provider_session *unreferred = NULL; /* stays empty: the sessions' creators still hold references */
+    struct provider_session *unreferred = NULL; /* stays empty: the creators of the sessions hold references */
     if (FAILED(hr) || new->count == 0) {
         if (new)
             enables_free(new, &unreferred);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The providers that this process has registered, and the sessions that enable each of them.
+/* A table of the providers that this process has registered. For each provider, the table refers to the sessions that
+   enable it.
 
    The problem. Programs call EventWrite millions of times a second from many threads, mostly for providers that no
-   session enables. In that case the call must cost only a few nanoseconds, and it must take no lock if a session does
-   enable the provider. At the same time, other threads change the enable settings, unregister providers, and unmap
-   sessions that have ended. (An "enable" in the names below: the settings with which one session enables one provider.)
+   session enables. If no session enables the provider, the call must cost only a few nanoseconds. If a session enables
+   the provider, the call must not take a lock. At the same time, other threads change the enable settings, unregister
+   providers, and unmap sessions that have ended. (In the names below, an "enable" is the settings with which one
+   session enables one provider.)
 
    The layout.
 
@@ -21,21 +23,22 @@
    handle, so a handle of an ended registration is rejected even if its table entry is in use again.
 
    Who writes what. Everything changes under provider_lock, except those members of a provider_thread that its own
-   thread writes (`inside`, activity). Writers only read the table. The first words of a registration are a first test:
-   they may let an event pass that no session receives, but never the reverse.
+   thread writes (`inside`, activity). Writers only read the table. A writer first tests the first words of a
+   registration. This test can pass an event that no session receives, but never rejects an event that a session
+   receives.
 
    Publishing. A change builds a new block of enable settings, stores the pointer to it, and puts the old block on a
    list of retired ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and
-   leaves. Therefore a block that it found stays valid until it has left.
+   leaves. Therefore a block that a writer has found stays valid until the writer leaves.
 
    Freeing. provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then waits
-   until each thread has been seen outside once. `inside` is a plain store without a fence, for speed; the delay covers
-   the time until it is visible to other processors. Sessions count the blocks that refer to them and are unmapped with
-   the last one.
+   until each thread has been seen outside once. For speed, a writer sets `inside` with a plain store without a fence;
+   PROVIDER_GRACE_MS covers the time until other processors see this store. Each session counts the blocks that refer to
+   it, and is unmapped when the last of these blocks is freed.
 
-   States that can be seen half done. A writer may use the old block for an event during a change; the event then goes
-   to the sessions that were enabled before. A thread that ends while it is inside is marked as ended; a thread that is
-   suspended inside keeps retired blocks alive. */
+   Half-done states. A writer may use the old block for an event during a change; the event then goes to the sessions
+   that were enabled before. A thread that ends between provider_enter and provider_leave is marked as ended; a thread
+   that is suspended there keeps retired blocks alive. */
 #ifndef OPENPLA_PROVIDER_TABLE_H
 #define OPENPLA_PROVIDER_TABLE_H
 
@@ -46,15 +49,16 @@
 /* ---- threads ---- */
 
 /* The state of a thread that writes events: its identity, its activity, and whether it is inside, that is, whether it
-   may use published data. Anything it finds published stays valid until it leaves. */
+   may use published data. All published data that the thread has found stay valid until the thread leaves
+   (provider_leave). */
 struct provider_thread {
     _Atomic uint32_t inside; /* depth of nested calls; written only by the thread itself */
     _Atomic bool ended;
     struct session_writer writer;
     uint64_t ids; /* ids of thread and process, as in event headers */
     GUID activity;
-    uint64_t time_read, time; /* in cycles: the time when provider_processor_time last queried the system, and the
-                                 result */
+    uint64_t time_read, time; /* in cycles: when provider_processor_time last queried the system (`time_read`), and the
+                                 result (`time`) */
     bool never_waits;         /* other threads wait for this thread, so it must not wait for a session */
     struct provider_thread *next;
     uint32_t seen; /* used by provider_threads_outside */
@@ -73,8 +77,8 @@ uint64_t provider_processor_time(struct provider_thread *t);
 /* Sets the slot of this process. The slot number marks events that are being written. */
 void provider_threads_own_slot(uint32_t slot);
 
-/* Mark the thread as inside and as outside, each with a plain store. Other threads see the store after
-   PROVIDER_GRACE_MS at the latest. */
+/* provider_enter marks the thread as inside, and provider_leave marks it as outside, each with a plain store. Other
+   threads see the store after PROVIDER_GRACE_MS at the latest. */
 static inline void provider_enter(struct provider_thread *t)
 {
     atomic_store_explicit(&t->inside, atomic_load_explicit(&t->inside, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -92,7 +96,7 @@ enum { PROVIDER_GRACE_MS = 10 };
 enum {
     PROVIDER_REGISTRATIONS = 2048,                        /* maximum at the same time; the limit of Windows 8 */
     PROVIDER_PLACES = 4096,                               /* an index is 12 bits of the handle; 0 is never used */
-    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* enable settings by provider GUID and by group GUID */
+    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* once by provider GUID and once by group GUID */
 };
 
 /* A session, as this process has mapped it. */
@@ -103,11 +107,11 @@ struct provider_session {
     uint32_t most_event;                               /* maximum size of an event in bytes (etl_buffer_max_event) */
     uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
     uint32_t references;                               /* protected by provider_lock; its creator holds one reference */
-    void (*release)(struct provider_session *session); /* called without the lock after the last reference */
+    void (*release)(struct provider_session *session); /* called without a lock when no references are left */
     struct provider_session *next;                     /* next session in a list of retired sessions */
 };
-/* Releases the reference of the creator; provider_reclaim does the rest. Call it once, when the session can be found
-   only in data that provider_apply published. */
+/* Releases the reference of the creator; provider_reclaim does the rest. Call it once, after removing the session from
+   all places in which threads can find it, except from data that provider_apply published. */
 void provider_session_retire(struct provider_session *session);
 
 /* The parameters with which one session enables a provider. */
@@ -131,8 +135,8 @@ struct provider_enables {
     uint64_t handle;
     GUID guid; /* GUID in the headers of events */
     GUID control;
-    bool plain;   /* the short path is possible: one session, and events of only a header and data */
-    bool typed;   /* the types of data descriptors are used */
+    bool plain;   /* the short path is possible: only one session, and events of a header and data only */
+    bool typed;   /* data descriptors have a type (enum etw_data_type) */
     bool decodes; /* `guid` differs from `control` */
     uint32_t count;
     struct provider_enable of[PROVIDER_MOST_ENABLES];
@@ -148,7 +152,7 @@ struct registration {
     _Atomic uint64_t any, all;
     _Atomic uint32_t limit;
     uint32_t index;
-    struct registration_record *record; /* kept when the entry is reused */
+    struct registration_record *record; /* stays allocated when the entry is reused */
     uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct registration) == 64, "one line of the cache");
@@ -179,7 +183,8 @@ struct provider_options {
     void *context;
     bool classic; /* registered with RegisterTraceGuids */
 };
-/* The numbers, plus one, of the provider's registration and its group's registration in the directory; 0: none. */
+/* In the directory, the provider and its group each have a registration. `provider` and `group` are the numbers of
+   these registrations plus one; 0: not registered. */
 struct provider_numbers {
     uint32_t provider, group;
     uint64_t born; /* directory_born of the directory with these registrations */
@@ -187,7 +192,7 @@ struct provider_numbers {
 /* Creates a registration that is not enabled yet. Its callbacks wait for provider_begun. Errors:
    ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY. */
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
-/* These functions return false if the registration has ended. */
+/* The next four functions return false if the registration has ended. */
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers);
 bool provider_get_guid(uint64_t handle, GUID *guid);
@@ -206,8 +211,8 @@ ULONG provider_begun(uint64_t handle);
    rejected. Errors: ERROR_INVALID_HANDLE. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 
-/* EventSetInformation: sets the traits; this is possible only once (ERROR_GEN_FAILURE the second time). Returns the
-   group that they name. ERROR_INVALID_PARAMETER for malformed traits. */
+/* Sets the traits (EventSetInformation). A second call fails with ERROR_GEN_FAILURE. *group is the group that the
+   traits name. Returns ERROR_INVALID_PARAMETER if the traits are malformed. */
 ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, GUID *group, bool *has_group);
 ULONG provider_set_typed(uint64_t handle, bool typed);
 
@@ -223,24 +228,24 @@ struct provider_source {
     void *context;
     struct provider_scope scope;
 };
-/* Enables the registration of this handle (0: all registrations). Its enable settings are then exactly those entries of
-   the list that apply to it. Queues callbacks for provider_run_callbacks. E_OUTOFMEMORY: some registrations stay as
-   they were. */
+/* Sets the enable settings of the registration with this handle, or of all registrations if `handle` is 0. The settings
+   of a registration are then exactly those entries of the list that apply to it. Queues callbacks for
+   provider_run_callbacks. On E_OUTOFMEMORY, some registrations stay as they were. */
 HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, size_t count,
                        const struct provider_source *source);
 /* Runs the queued callbacks on this thread, without a lock. */
 void provider_run_callbacks(void);
 /* Calls say(revision) as soon as no other thread is in a callback: immediately, or later on the thread that ends the
-   last callback. `say` must take no lock and must not wait. A newer call replaces an older one. Only one thread may
-   call this function. */
+   last callback. `say` must take no lock and must not wait. A newer call replaces an older one. Only the waiting thread
+   may call this function. */
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision);
-/* Sets whether this thread waits for the result of provider_when_idle. If the thread is in a callback, the callback
-   counts as ended while it waits. */
+/* Sets whether this thread waits for the result of provider_when_idle. If the thread waits within a callback,
+   provider_when_idle treats this callback as ended. */
 void provider_waits(bool waits);
-/* Frees everything that no thread can use any more. Returns true if it must be called again after PROVIDER_GRACE_MS.
-   Two threads must not call it simultaneously. */
+/* Frees everything that no thread can use any more. Returns true if the caller must call it again after
+   PROVIDER_GRACE_MS. Two threads must not call it simultaneously. */
 bool provider_reclaim(void);
-/* Returns true if something is retired and the last call of provider_reclaim returned false. */
+/* Returns true if there are retired items, and if the last call of provider_reclaim did not request another call. */
 bool provider_has_retired(void);
 
 /* ---- between provider_table.c and provider_notice.c ---- */
@@ -254,7 +259,7 @@ struct registration_record {
     struct notice *first, *last; /* queued callbacks */
     bool calling;                /* the thread `caller` runs the registration's callbacks */
     uint32_t caller;
-    bool waits; /* the callback waits until every process has applied a change, so the callback counts as ended */
+    bool waits; /* the callback waits until every process has applied a change; provider_when_idle treats it as ended */
     bool begun, gone, recycle;
     bool typed, has_group, has_decode;
     GUID group, decode;
@@ -265,15 +270,16 @@ extern struct lock provider_lock;
 extern struct registration *provider_in_use;
 void provider_recycle(struct registration *r);
 
-/* Returns the enable setting of the same session in the same way (by provider or by group), or NULL. */
+/* Returns the setting with which the given session enables the provider: by the GUID of the provider's group if `group`
+   is true, otherwise by the GUID of the provider. Returns NULL if the setting does not exist. */
 const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
                                                    uint32_t generation, bool group);
 /* Queues the callbacks for a change from `old` (NULL: not enabled) to `new`. E_OUTOFMEMORY: none is queued. */
 HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
                               const struct provider_enables *new);
 void provider_notices_free(struct registration_record *record);
-/* Waits until no other thread runs a callback of the registration. Returns false if this thread runs one; this thread
-   then recycles the registration after the callback. */
+/* Waits until no other thread runs a callback of the registration. Returns false if this thread itself runs a callback
+   of the registration; the thread then recycles the registration after the callback. */
 bool provider_outlast_callback(struct registration_record *record);
 
 /* ---- sessions: provider_sessions.c ---- */
@@ -284,18 +290,18 @@ bool provider_outlast_callback(struct registration_record *record);
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
 /* Calls provider_end and removes the registration from the directory. */
 ULONG provider_part(uint64_t handle, bool classic);
-/* Enables the registration as a member of the group, too. */
+/* From now on, sessions can also enable the registration by the GUID of its group. */
 ULONG provider_join_group(uint64_t handle, const GUID *group);
 /* Stores the name that the provider sets for itself. */
 void provider_publish_name(uint64_t handle, const char *name);
 
-/* Returns the running session of a logger, mapping it if necessary. The thread must be inside and is inside afterwards,
-   but it is outside for a while if the session must be mapped. `is_over`: the session returned before has ended. NULL:
-   no such session is running. */
+/* Returns the running session of a logger, mapping it if necessary. The thread must be inside (provider_enter) and is
+   inside on return. If the session must be mapped, the thread is outside during that time. `is_over` is true if the
+   session that the previous call returned has ended. Returns NULL if no such session is running. */
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool is_over);
 
-/* Like directory_wait_applied, but can also be called in a callback. The callback counts as ended during the wait;
-   otherwise it would wait for itself. */
+/* Like directory_wait_applied, but can also be called in a callback. During the wait, the callback is treated as ended;
+   otherwise the wait would include the callback itself. */
 HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms);
 
 /* Called when a thread of the process ends (DLL_THREAD_DETACH). Takes no lock. */
