@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring between a session's host process and one consumer, and the backlog of buffers that wait for it. */
+/* The ring between a session's host process and one consumer, and the backlog of buffers that wait until the ring has
+   room. */
 #include "engine/etw/session/realtime_ring.h"
 
 #include "engine/base/assert.h"
@@ -79,8 +80,8 @@ void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint6
 
 bool realtime_ring_is_over(const struct realtime_ring *r)
 {
-    const bool ended = atomic_load(&r->shared->ended) != 0; /* loaded before `put`, which no longer changes once `ended`
-                                                               is set */
+    /* Load `ended` before `put`: once `ended` is set, `put` no longer changes. */
+    const bool ended = atomic_load(&r->shared->ended) != 0;
     return ended && atomic_load(&r->shared->put) == r->position;
 }
 

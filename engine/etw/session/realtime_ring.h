@@ -37,7 +37,7 @@ _Static_assert(offsetof(struct realtime_shared, put) == 128 && offsetof(struct r
                    sizeof(struct realtime_shared) == 384,
                "128 bytes apart");
 
-/* The state of the consumer. With REALTIME_HOLDS, it must also be woken when `complete` increases. */
+/* The state of the consumer. A consumer in the state REALTIME_HOLDS must also be woken when `complete` increases. */
 enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS };
 
 /* A ring as mapped by the host process or by the consumer. */
@@ -62,13 +62,14 @@ void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint6
 bool realtime_ring_is_over(const struct realtime_ring *r);
 /* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
-/* Announces that the consumer will sleep. The host process wakes it for a new buffer and at the end of the session.
-   With `holds`, the host process also wakes the consumer when the value of realtime_ring_complete exceeds `complete`.
-   Returns false if one of these has already happened; then the consumer must not sleep. */
+/* Announces that the consumer will sleep. The host process wakes the consumer for a new buffer and at the end of the
+   session. If `holds` is true, the host process also wakes the consumer when the value of realtime_ring_complete
+   exceeds `complete`. Returns false if there is already a reason to wake; then the consumer must not sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
-/* Counts an event passed to a callback. The host process treats a consumer without progress as asleep. */
+/* Counts an event that the consumer has passed to a callback. If this count stops increasing, the host process assumes
+   that the consumer has stopped reading. */
 static inline void realtime_ring_read(const struct realtime_ring *r)
 {
     const uint32_t read = atomic_load_explicit(&r->shared->read, memory_order_relaxed);
@@ -80,18 +81,19 @@ static inline void realtime_ring_read(const struct realtime_ring *r)
 /* Maps a ring that a consumer created. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if these
    `size` bytes are not a ring for buffers of this size. */
 HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struct realtime_ring *out);
-/* Puts the first buffer of a connection: the log file header of a running session. E_OUTOFMEMORY; S_FALSE: the ring
-   is full. */
+/* Puts the first buffer of a connection: the log file header of a running session. Returns S_FALSE if the ring is full,
+   and E_OUTOFMEMORY if memory runs out. */
 HRESULT realtime_ring_begin(struct realtime_ring *r, const struct etl_log *log);
 /* Puts a buffer in the form that session_sink receives: events from ETL_BUFFER_HEAD to head->used. S_FALSE: the ring is
    full, and the buffer is counted as lost. *wake: the consumer is asleep and must be woken. */
 HRESULT realtime_ring_put(struct realtime_ring *r, const struct etl_buffer_header *head, const uint8_t *bytes,
                           bool *wake);
 bool realtime_ring_is_full(const struct realtime_ring *r);
-/* Reports that all events up to `time` (session_drain_complete) were put or lost. The consumer can then deliver events
-   that it held back in order to merge the processors' events by time. Call it after each pass. */
+/* Reports that each event up to `time` (session_drain_complete) is in the ring or was lost. Consumers hold events back
+   so that they can merge the processors' events by time. They can deliver events up to `time` now. Call it after each
+   pass. */
 void realtime_ring_mark(struct realtime_ring *r, int64_t time, bool *wake);
-/* Adds to the losses that the consumer sees. */
+/* Adds `events` and `buffers` to the losses that the consumer sees. */
 void realtime_ring_lost(struct realtime_ring *r, uint64_t events, uint64_t buffers);
 /* Reports that no more buffers follow. */
 void realtime_ring_end(struct realtime_ring *r, bool *wake);
@@ -102,8 +104,8 @@ uint32_t realtime_ring_progress(const struct realtime_ring *r);
 
 /* ---- the backlog ---- */
 
-/* Buffers that wait while a consumer is behind or no consumer is connected: first in, first out, up to a number of
-   bytes. */
+/* A queue of buffers that wait while a consumer is behind or no consumer is connected: first in, first out. `most`
+   limits its size in bytes. */
 struct realtime_backlog {
     uint64_t most;    /* maximum number of bytes of events and buffer headers */
     uint64_t bytes;   /* bytes in the backlog now */
@@ -111,8 +113,8 @@ struct realtime_backlog {
     uint64_t dropped; /* number of buffers that did not fit */
     struct backlog_buffer *first, *last;
 };
-/* Keeps a copy of the buffer. S_FALSE: it does not fit, or memory ran out; it is counted as dropped. First
-   zero-initialise *b and set `most`. */
+/* Keeps a copy of the buffer. Returns S_FALSE and counts the buffer as dropped if the buffer does not fit or memory
+   runs out. First zero-initialise *b and set `most`. */
 HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Moves as many buffers to the ring as fit. Returns true if the backlog is empty, so that newer buffers may be put into
    the ring. */

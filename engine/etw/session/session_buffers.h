@@ -6,7 +6,8 @@
    Nevertheless each committed event must reach the log exactly once, in the time order of its processor, and each event
    that is not committed must be counted as lost.
 
-   The layout. One section, created by the session's host process and mapped by each process that writes to the session:
+   The layout. The session's host process creates one section, and each process that writes to the session maps it. The
+   section contains:
 
      session_shared         constants, the search for a free buffer, waking the host process, totals
      session_processor[]    per processor: the word of the buffer that takes its events now; lost events
@@ -33,11 +34,11 @@
         12   its final header (9: that of a TraceMessage event): the event is complete
 
    A writer (session_reserve.h) reserves a place by advancing `end` in its processor's word, marks the event with state
-   1, writes it, and commits it by storing the final first 8 bytes. If the previous place still has state 0, the writer
-   sets that place to state 2, based on the word that it has just replaced. Therefore an unfinished place has a known
-   owner. Normally the first word of the place names the owner. For the newest place of a buffer, the processor's word
-   names the owner or, after the buffer was closed, the buffer's word. The owner is unknown only between the exchange
-   and the mark of the next writer.
+   1, writes it, and commits it by storing the final first 8 bytes. The word that the writer has just replaced contains
+   the size and the owner of the previous place. If that place still has state 0, the writer uses these data to set it
+   to state 2. Therefore an unfinished place has a known owner. Normally the first word of the place names the owner.
+   The owner of the newest place of a buffer is in the processor's word and, after the buffer was closed, in the
+   buffer's word. The owner is unknown only between the exchange and the mark of the next writer.
 
    The life of a buffer, and the process that makes each step:
 
@@ -47,16 +48,16 @@
      closed -> written   the host process, when the log has the buffer; then it zeroes the buffer
      written -> free     the host process
 
-   States that can be seen half done. Each step is one exchange, so another process always finds the state before or
-   after a step. Between two steps it can find a sealed word whose buffer is not closed yet (the next writer closes it),
-   a claimed buffer that no processor names (session_drain_reap frees or closes it), and a reservation without a mark
-   (state 2 or the word names its owner). `closed`, `hint`, `given` and `allocated` are hints; if a process dies before
-   it updates them, this only costs time.
+   Half-done states. Each step is one exchange, so another process always finds the state before or after a step.
+   Between two steps, the other process can find a sealed word whose buffer is not closed yet (the next writer closes
+   this buffer), a claimed buffer that no processor names (session_drain_reap frees or closes it), and a reservation
+   that its owner has not marked (state 2 or the processor's word names the owner). `closed`, `hint`, `given` and
+   `allocated` are hints; if a process dies before it updates them, this only costs time.
 
    What a crash leaves. A dead writer leaves places that the host process marks as torn. If the host process dies,
-   closed buffers stay in place: the next process that detects this continues with session_drain_recover. Because
-   `number` is set before a buffer is written to the log, this next process can determine whether the log already
-   contains the buffer. A buffer in the state "written" only has to be zeroed.
+   closed buffers stay in the section. The first process that detects the death continues with session_drain_recover.
+   Because `number` is set before a buffer is written to the log, the recovering process can determine whether the log
+   already contains the buffer. A buffer in the state "written" only has to be zeroed.
 
    Trust. Any process that maps the section may write anything into it. Each side keeps the constants that it checked
    when it mapped the section, loads each word once, and stays inside the limits that it has checked, regardless of the
@@ -75,7 +76,7 @@ enum {
     SESSION_MOST_BUFFERS = SESSION_NO_BUFFER,
     SESSION_MOST_OWNERS = 0xFFF, /* slot 0 is never assigned */
     SESSION_MOST_PROCESSORS = 1 << PROCESSOR_NUMBER_BITS,
-    SESSION_DATA_UNIT = 0x10000, /* the buffers begin at a multiple of this; no reservation is longer */
+    SESSION_DATA_UNIT = 0x10000, /* the buffers begin at a multiple of this, and no reservation is longer than this */
 };
 
 /* The unit of time stamps when events are written. The host process converts cycles to the session's clock. */
@@ -84,7 +85,7 @@ enum session_source { SESSION_STAMP_TICKS = 1, SESSION_STAMP_SYSTEM = 2, SESSION
 /* Control words are 128 bytes apart, because processors fetch pairs of cache lines. */
 struct session_processor {
     _Atomic uint64_t word;
-    _Atomic uint64_t lost; /* number of events lost because no buffer was free or they were too long */
+    _Atomic uint64_t lost; /* number of events lost because no buffer was free or the event was too long */
     uint64_t reserved[14];
 };
 struct session_line {
@@ -123,8 +124,8 @@ struct session_shared {
     _Atomic uint32_t hint;      /* index of a buffer that may be free */
     _Atomic uint32_t given;     /* increases whenever a buffer becomes free; wraps */
     _Atomic uint32_t none_at;   /* `given` + 1 at the time when no free buffer was found */
-    _Atomic uint32_t allocated; /* buffers in use so far: from the minimum to all */
-    _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. Set by the host process */
+    _Atomic uint32_t allocated; /* number of buffers in use so far, from the minimum to all */
+    _Atomic uint32_t most;      /* MaximumBuffers: how many may be used now; 0: all. The host process sets it */
     _Atomic uint32_t in_vain;   /* `given` + 1 at the time when a writer waited in vain */
     uint32_t reserved_2[26];
     /* Waking the host process. */
@@ -137,7 +138,7 @@ struct session_shared {
                                   (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];
     struct session_totals totals;
-    struct session_processor processor[]; /* followed by a session_line for each buffer, and the buffers */
+    struct session_processor processor[]; /* a session_line for each buffer, and the buffers follow this array */
 };
 #define SESSION_MAGIC   0x52545745u /* "EWTR" */
 #define SESSION_VERSION 1u
@@ -249,7 +250,7 @@ struct session_buffers {
     struct session_processor *processor;
     struct session_line *line;
     uint8_t *data;
-    uint32_t buffers, buffer_size, processors; /* checked once; never read from the section again */
+    uint32_t buffers, buffer_size, processors; /* copied from the section, and checked, only once */
     uint32_t minimum, wake_at;
     enum session_source source;
     enum processor_method method;
@@ -276,11 +277,12 @@ static inline bool session_swap(_Atomic uint64_t *word, uint64_t *expected, uint
 
 /* ---- the section ---- */
 
-/* The parameters of a session's section. They are checked before use if another process created the section. */
+/* The parameters of a session's section. If another process created the section, the parameters are checked before
+   use. */
 struct session_shape {
-    uint32_t buffers;     /* maximum number of buffers, 1 to SESSION_MOST_BUFFERS */
-    uint32_t minimum;     /* number of buffers used from the beginning, 1 to `buffers`; others are used only when none
-                             of these is free */
+    uint32_t buffers; /* maximum number of buffers, 1 to SESSION_MOST_BUFFERS */
+    uint32_t minimum; /* number of buffers that are in use from the start, 1 to `buffers`; another buffer is used only
+                         when none of these is free */
     uint32_t buffer_size; /* bytes: a multiple of 1 KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER */
     uint32_t processors;  /* 1 to SESSION_MOST_PROCESSORS; 1 for EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
     uint32_t wake_at;     /* number of closed buffers at which writers wake the host process, 1 to `buffers` */
@@ -289,21 +291,22 @@ struct session_shape {
 /* Returns the fastest source of time stamps that this machine and the session's clock (ETL_CLOCK_*) allow. */
 enum session_source session_source_for(uint32_t clock);
 
-/* Computes the size of the section in bytes. E_INVALIDARG with an error text for invalid parameters, and in a 32-bit
-   program for a size that exceeds its address space. */
+/* Computes the size of the section in bytes. Returns E_INVALIDARG with an error text if a parameter is invalid, or if
+   the size exceeds the address space of a 32-bit program. */
 HRESULT session_buffers_size(const struct session_shape *shape, size_t *size);
 /* Initialises zeroed memory as a session's section, and maps it. */
 HRESULT session_buffers_create(void *memory, size_t size, const struct session_shape *shape,
                                struct session_buffers *out);
-/* Maps a section of `size` bytes that another process created. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error
-   text if it is not a session or exceeds `size`. Later writes to the section cannot lead to accesses outside of it. */
+/* Maps a section of `size` bytes that another process created. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an
+   error text if the section does not contain a session or the session exceeds `size`. Whatever other processes write
+   later, no access leads outside the section. */
 HRESULT session_buffers_map(void *memory, size_t size, struct session_buffers *out);
 
-/* Returns how many events of all processors were lost because no buffer was free or they were too long. */
+/* Returns how many events of all processors were lost because no buffer was free or the event was too long. */
 uint64_t session_buffers_lost(const struct session_buffers *b);
-/* Counts the buffers in use so far, and how many of them are free. */
+/* *allocated is the number of buffers in use so far, and *free is the number of these that are free. */
 void session_buffers_count(const struct session_buffers *b, uint32_t *allocated, uint32_t *free);
-/* Limits the number of buffers that may be used from now on. Events in buffers above the limit stay until they are
+/* Limits the number of buffers that may be used from now on. Buffers above the limit keep their events until these are
    written. Only the host process calls this. */
 void session_buffers_limit(const struct session_buffers *b, uint32_t most);
 /* Returns the next sequence number for TraceMessage events, from 1; each is used once per session. */

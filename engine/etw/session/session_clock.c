@@ -23,7 +23,8 @@ static int64_t read_time(const struct session_clock *c)
     return c->clock == ETL_CLOCK_SYSTEM ? clock_utc() : clock_ticks();
 }
 
-/* Reads both clocks just after the slower one advanced, so that its steps of 100 ns add no error. */
+/* The slower clock advances in steps of 100 ns. Reads both clocks just after such a step, so that the steps cause no
+   error. */
 static struct session_anchor read_anchor(const struct session_clock *c)
 {
     struct session_anchor best = {0};
@@ -90,7 +91,8 @@ void session_clock_keep(struct session_clock *c)
     const struct session_segment *newest = segment(c, c->count - 1);
     const uint64_t passed = processor_cycles() - newest->from.cycles;
     const uint64_t time = fraction_of(passed, newest->scale);
-    /* All times are in units of 100 ns here: clock_frequency is 10 MHz wherever cycles measure time. */
+    /* All times are in units of 100 ns here. On every machine on which cycles measure time, clock_frequency is 10
+       MHz. */
     const uint64_t wait = c->count < 14 ? (uint64_t)FIRST_INTERVAL << (c->count - 1) : LAST_INTERVAL;
     if (time >= (wait < LAST_INTERVAL ? wait : LAST_INTERVAL))
         session_clock_add(c, read_anchor(c));
@@ -127,7 +129,7 @@ struct session_anchor session_clock_newest(const struct session_clock *c)
 
 void session_clock_resume(struct session_clock *c, struct session_anchor before)
 {
-    enum { PARTS = 1000, SLACK = 1000 }; /* 100 us plus a thousandth of the elapsed time */
+    enum { PARTS = 1000, SLACK = 1000 }; /* allowed difference: 100 us plus a thousandth of the elapsed time */
     if (!converts(c) || before.cycles >= c->segment[0].from.cycles)
         return;
     const int64_t expected = session_clock_time(c, before.cycles);

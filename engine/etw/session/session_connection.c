@@ -11,7 +11,7 @@
 
 enum {
     ASK_MS = 10000,  /* maximum wait for an answer; a host process answers immediately unless its disk is slow */
-    LEAVE_MS = 1000, /* the same for a disconnect; the host process also sees in the ring that the consumer left */
+    LEAVE_MS = 1000, /* maximum wait for the answer to a disconnect, which the host process also detects in the ring */
 };
 
 struct session_connection {
@@ -100,7 +100,8 @@ static HRESULT connection_open(const struct directory_session *s, struct session
     if (hr == S_OK)
         hr = connection_ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
     if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
-        realtime_ring_leave(&out->ring); /* for a slow host process, which may still connect to the ring */
+        realtime_ring_leave(&out->ring); /* a slow host process may connect to the ring later, and must then find that
+                                            the consumer has left */
     if (hr == S_FALSE || hr == E_ABORT)
         return no_such_session(s->name, "its host process does not respond");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {

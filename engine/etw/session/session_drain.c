@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Empties the buffers of a session: finds the closed ones, writes them to the log in order, and frees them.
 
-   One pass (drain_pass) takes each closed buffer in the order in which the buffers were claimed, which on each
-   processor is the order of its events:
+   One pass (drain_pass) takes the closed buffers in the order in which they were claimed. On each processor, the events
+   have the same order. The steps for each buffer are:
 
      closed ---- settle ---------> copy of the complete events, in the session's clock
                   |  unfinished event, writer alive: the buffer and later buffers of its processor wait (held)
@@ -11,18 +11,19 @@
      closed ---- free -----------> written, zeroed, free with the next generation
 
    Settling. session_settle walks a buffer place by place. The length of a complete event is in its header. The length
-   of an unfinished event is in its mark; for the newest place of the buffer, which may have no mark yet, it is in the
-   buffer's word. Any other place without a mark will be marked soon, by its writer or by the writer of the next place,
-   so the buffer waits for the mark. With `force`, the place is skipped up to the next non-zero word. The buffer itself
-   is changed only by "torn" marks, so another process can repeat the walk if this one is killed.
+   of an unfinished event is in the mark, that is, in the first word of its place. The newest place of the buffer may
+   have no mark yet; its length is in the buffer's word. The writer of any other place, or the writer of the place after
+   it, will set a mark soon, so the buffer waits for the mark. If `force` is set, such a place is skipped, and the walk
+   continues at the next non-zero word. The buffer itself is changed only by "torn" marks, so another process can repeat
+   the walk if this one is killed.
 
    Order. Readers order the buffers of a processor by their numbers. A buffer that must wait delays the later buffers of
    its processor. If fewer than a quarter of all buffers are free, such a delay would make writers lose events. In this
-   case ("pressed") the later buffers are written first; the waiting buffer still gets its number before them, and is
-   written when it is ready.
+   state ("pressed"), the later buffers are written first. The waiting buffer gets a number that is lower than theirs,
+   and is written when it is ready.
 
-   After a crash. The left column shows when the host process died, the right one what session_drain_recover finds and
-   does:
+   After a crash. The left column shows when the host process died. The right column shows what session_drain_recover
+   finds, and what it does:
      before the number is stored   a closed buffer without a number: settled and written as usual
      after it, not in the log      a number that the log does not hold: written with this number
      in the log, still closed      a number that the log holds: freed without being written again
@@ -54,13 +55,16 @@
 /* 1 ms, in units of 100 ns. If the time steps back by less than this, two anchors of the clock did not fit together
    exactly; if it steps back by more, the clock was set. */
 #define JITTER INT64_C(10000)
-/* maximum incomplete places to check in one buffer: a thread has at most one, and each check queries the system */
+/* maximum number of incomplete places to check in one buffer: a thread leaves at most one, and each check queries the
+   system */
 enum { MOST_CHECKS = 1000 };
 
 struct walk {
     uint8_t *data;
-    uint32_t at, end, last; /* last: offset of the newest place if its size is in the buffer's word, otherwise `end` */
-    uint32_t owner;         /* owner of the newest place */
+    /* `last` is the offset of the newest place if the buffer's word contains the size of this place, otherwise `end`.
+     */
+    uint32_t at, end, last;
+    uint32_t owner; /* owner of the newest place */
 };
 
 static struct walk walk_begin(const struct session_buffers *b, uint32_t buffer, uint64_t place)
@@ -117,7 +121,7 @@ static uint32_t place_size(const struct walk *w, uint64_t first)
 
 static int64_t in_order(const struct session_clock *clock, struct session_order *order, uint64_t stamp, uint64_t now)
 {
-    if (clock->source != SESSION_STAMP_SYSTEM) { /* the system time may be set back */
+    if (clock->source != SESSION_STAMP_SYSTEM) { /* the system time can be set back, so stamps may decrease */
         if (stamp > now)
             stamp = now;
         if (stamp < order->stamp)
@@ -155,8 +159,8 @@ static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint3
     const uint32_t thread = mark == SESSION_EVENT_WRITING ? (uint32_t)(first >> 32) : 0;
     if (!known || liveness->alive(liveness->context, owner, thread))
         return WAIT;
-    /* The mark prevents later passes from querying this owner again, because its slot may then belong to another
-       process. If the exchange fails, the owner has finished the event before it ended. */
+    /* Later passes find the "torn" mark and do not query this owner again; its slot can belong to another process by
+       then. If the exchange fails, the owner has finished the event before it ended. */
     const uint64_t torn = session_event_open(SESSION_EVENT_TORN, size, 0, 0);
     return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : CHECK_AGAIN;
 }
@@ -234,10 +238,10 @@ struct stream {
     uint64_t lost_reported; /* lost events that buffer headers have reported */
     uint64_t held;          /* number of the pass in which one of its buffers had to wait */
 };
-/* The state of a buffer. Values of its word never repeat. */
+/* The state of a buffer. The word of a buffer never has the same value twice. */
 struct seen {
     uint64_t settled; /* the word at the time when the buffer was settled and its losses were counted */
-    uint64_t claimed; /* the word at the last reaping, if the buffer was claimed and no processor named it; else 0 */
+    uint64_t claimed; /* the word at the last reaping; 0: the buffer was not claimed then, or a processor named it */
     uint32_t end;     /* end of the buffer's events at the last reaping */
     uint64_t pass;    /* number of the search that found the buffer */
     uint64_t number;  /* number reserved for the buffer because later buffers were written first; 0: none */
@@ -279,9 +283,9 @@ static void drain_start_clock(struct session_drain *d)
     struct session_totals *f = &d->b.shared->totals;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
-    /* The events are older than the readings of this process. Therefore the anchor of the previous host process must
-       stay published: if one of these readings replaced it, a later recovery would only have two readings that are too
-       close to each other. */
+    /* The events are older than the clock readings that this process takes. Therefore the anchor of the previous host
+       process must stay published. If readings of this process replaced that anchor, a later recovery would find only
+       two readings that are too close to each other. */
     d->continues = count != 0;
     if (d->continues) {
         const struct session_anchor before = {
@@ -345,8 +349,9 @@ static int by_claim(const void *a, const void *b)
     return x->claimed < y->claimed ? -1 : x->claimed > y->claimed;
 }
 
-/* Finds all closed buffers, in the order of their claims, which on each processor is the order of its events. The
-   second round also finds a buffer that was closed before one that the first round found. */
+/* Finds all closed buffers, and sorts them by the time at which they were claimed. On each processor, the events have
+   the same order. A buffer can be closed after the first round has passed it. The second round finds such a buffer if
+   it was claimed before the newest buffer of the first round. */
 static uint32_t drain_find_closed(struct session_drain *d)
 {
     uint32_t count = 0;
@@ -384,8 +389,8 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
     return said < d->b.processors ? said : 0;
 }
 
-/* Frees a closed buffer, whose word is `word`, so that writers can use it again. No process writes to it any more, and
-   its events are in the log or counted as lost. */
+/* Frees a closed buffer, whose word is `word`, so that writers can use it again. The caller has made sure that no
+   process writes to the buffer any more, and that its events are in the log or counted as lost. */
 static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
@@ -446,8 +451,8 @@ static uint64_t drain_number(struct session_drain *d, uint32_t buffer)
     uint64_t *number = &d->seen[buffer].number;
     if (*number == 0)
         *number = d->number++;
-    /* Stored before the buffer is written: a recovering process uses it to check whether the log already contains the
-       buffer. */
+    /* Store the number before the buffer is written. By this number, a recovering process checks whether the log
+       already contains the buffer. */
     atomic_store_explicit(&d->b.line[buffer].number, *number, memory_order_release);
     return *number;
 }
@@ -464,7 +469,7 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     if (d->recovers) {
         const uint64_t given = atomic_load_explicit(&line->number, memory_order_relaxed);
         if (given != 0 && sink->holds(sink->context, given))
-            return S_OK; /* the host process wrote it before it died */
+            return S_OK; /* the host process wrote the buffer before it died */
         d->seen[buffer].number = given < d->number ? given : 0;
     }
     const uint64_t number = drain_number(d, buffer);
@@ -484,8 +489,8 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     return hr;
 }
 
-/* Settles, writes and frees a buffer. Returns false if the buffer must wait for a writer. `pressed`: the later buffers
-   do not wait, so this one gets its number now. */
+/* Settles, writes and frees a buffer. Returns false if the buffer must wait for a writer. If `pressed` is set, later
+   buffers do not wait for this buffer. Therefore a buffer that must wait gets its number now. */
 static bool drain_write_buffer(struct session_drain *d, const struct session_sink *sink, const struct found *found,
                                bool pressed, bool force, HRESULT *hr)
 {
@@ -572,15 +577,16 @@ static bool is_named(const struct session_drain *d, uint32_t buffer)
 }
 
 /* Handles a claimed buffer that no processor names and whose events have not changed since the previous call. No thread
-   reserves a place in it any more. Such a buffer can contain events: if a thread is suspended for so long that a
-   processor's word has the same bits again, the thread's exchange replaces the word of a buffer that is not closed. */
+   reserves a place in such a buffer any more, but the buffer can contain events. This happens if a thread was suspended
+   before its exchange, until the processor's word had the same bits again. The exchange then succeeded and replaced a
+   word whose buffer was not closed. */
 static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
 {
     struct session_line *line = &d->b.line[buffer];
     if (end != ETL_BUFFER_HEAD) {
         const uint64_t closed =
             session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_generation(word));
-        /* If a processor names the buffer now, the buffer is being filled. */
+        /* If a processor names the buffer by now, writers are filling it. */
         if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
@@ -641,7 +647,7 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
     return hr;
 }
 
-/* An event that is being written is skipped here; it stays and is written to the next snapshot. */
+/* Skips an event that is still being written. The event stays in its buffer, and the next snapshot will contain it. */
 static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct session_sink *sink,
                                      const struct found *found, struct session_order *order, uint64_t *number)
 {
@@ -694,9 +700,9 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
 {
     d->recovers = true;
-    /* Some buffers may already have numbers, because later buffers were written before them. New numbers must be
-       higher. A number is valid only if it is less than `most`, because there are at most as many such numbers as
-       buffers. */
+    /* If later buffers were written before a buffer, that buffer already has a number. New numbers must be higher than
+       all of these. There are at most as many of these numbers as buffers, so a number that is not less than `most` is
+       invalid. */
     const uint64_t most = d->number + d->b.buffers;
     for (uint32_t i = 0; i < d->b.buffers; i++) {
         const uint64_t given = atomic_load_explicit(&d->b.line[i].number, memory_order_relaxed);
@@ -754,7 +760,8 @@ uint64_t session_drain_oldest(const struct session_drain *d)
 
 int64_t session_drain_complete(const struct session_drain *d)
 {
-    int64_t time; /* read before the buffers are searched: events written during the search are later */
+    int64_t time; /* read before the search for the oldest buffer: an event that is written during the search is later
+                     than `time` */
     (void)session_clock_now(&d->clock, &time);
     const uint64_t oldest = session_drain_oldest(d);
     const int64_t held = oldest != UINT64_MAX ? session_clock_time(&d->clock, oldest) : time;

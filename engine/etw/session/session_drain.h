@@ -56,16 +56,16 @@ static inline uint64_t fraction(uint64_t part, uint64_t whole)
 
 /* ---- the clock ---- */
 
-/* The clock of a session. Writers stamp events with the processor's cycle counter, which is the fastest source; the
-   host process converts the stamps to the clock that the log's readers expect (DECISIONS 43). It reads both clocks
-   together from time to time (an anchor). Between two anchors, a converted time is as exact as if the clock had been
-   read. After the newest anchor, the rate of the last second is used. */
-/* Two clocks, read at the same time. */
+/* The clock of a session. Writers stamp events with the processor's cycle counter, which is the fastest source. The
+   host process converts the stamps to the clock that the log's readers expect (DECISIONS 43). From time to time, the
+   host process reads both clocks together; such a pair of readings is an anchor. Between two anchors, a converted time
+   is as exact as if the clock had been read. After the newest anchor, the rate of the last second is used. */
+/* An anchor: readings of both clocks at the same time. */
 struct session_anchor {
     uint64_t cycles;
     int64_t time; /* reading of the session's clock */
 };
-enum { SESSION_ANCHORS = 64 }; /* anchors of one minute; an event waits for some seconds at most */
+enum { SESSION_ANCHORS = 64 }; /* enough for one minute, while an event waits for some seconds at most */
 
 struct session_clock {
     uint32_t clock; /* ETL_CLOCK_* */
@@ -77,29 +77,30 @@ struct session_clock {
     } segment[SESSION_ANCHORS];
 };
 
-/* Starts the clock. Takes 0.2 ms if stamps are cycles and the session's clock is not. */
+/* Starts the clock. Takes 0.2 ms if the stamps are cycles and the session's clock does not count cycles. */
 void session_clock_start(struct session_clock *c, uint32_t clock, enum session_source source);
 /* Takes an anchor if enough time has passed since the newest one. The intervals grow at first; later they are one
    second. The host process calls it before it converts times. */
 void session_clock_keep(struct session_clock *c);
 /* Adds an anchor with a given reading, for tests. Each reading must be later than the previous one. */
 void session_clock_add(struct session_clock *c, struct session_anchor anchor);
-struct session_anchor session_clock_newest(const struct session_clock *c); /* all zero before the first anchor */
-/* Continues from an anchor of a host process that has exited, so that times before and after its exit fit together. An
-   anchor that differs from the readings of this process by more than 1/1000 is ignored. Call it after
-   session_clock_start. */
+/* Returns the newest anchor, or all zero before the first anchor. */
+struct session_anchor session_clock_newest(const struct session_clock *c);
+/* Continues from an anchor of a host process that has exited, so that times before and after its exit fit together.
+   Ignores the anchor if, in relation to the elapsed time, it differs by more than 1/1000 from the clock readings of
+   this process. Call it after session_clock_start. */
 void session_clock_resume(struct session_clock *c, struct session_anchor before);
 /* Converts a time stamp to the session's clock. */
 int64_t session_clock_time(const struct session_clock *c, uint64_t stamp);
-/* Returns the current time stamp, and its time in the session's clock. */
+/* Returns the current time stamp; *time is the same time in the session's clock. */
 uint64_t session_clock_now(const struct session_clock *c, int64_t *time);
 
 /* ---- one closed buffer ---- */
 
 /* Determines whether a writer can still complete its event. */
 struct session_liveness {
-    /* Returns whether the thread of the process in slot `owner` is alive; `thread` 0: any thread. Called only for
-       incomplete events. */
+    /* Returns whether the thread of the process in slot `owner` is alive; `thread` 0: any thread. Only called for the
+       owners of incomplete events. */
     bool (*alive)(void *context, uint32_t owner, uint32_t thread);
     void *context;
 };
@@ -116,8 +117,8 @@ struct session_settled {
     uint32_t used;     /* bytes of the copy, including ETL_BUFFER_HEAD */
     uint32_t events;   /* complete events in the copy */
     uint32_t torn;     /* newly found torn events, which are counted even if the buffer must wait */
-    uint32_t given_up; /* incomplete events that were dropped without being torn: because of `force`, or because they
-                          are malformed */
+    uint32_t given_up; /* incomplete places that were dropped without a "torn" mark: because of `force` or MOST_CHECKS,
+                          or because a place is malformed */
     int64_t time;      /* time of the newest event; if there is no event, order->time */
 };
 /* Copies the complete events of a closed buffer, and marks dead writers' incomplete events as torn. `place` is from the
@@ -134,11 +135,11 @@ uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
 
 /* The destination of the buffers. */
 struct session_sink {
-    /* Takes a buffer of the session's size whose events lie from ETL_BUFFER_HEAD to head->used; head->time is the time
-       of the newest event in the session's clock. If it returns S_FALSE or a failure, the buffer is lost and
-       counted. */
+    /* Takes a buffer of the session's size. The events begin at ETL_BUFFER_HEAD and end at head->used. head->time is
+       the time of the newest event, in the session's clock. If the function returns S_FALSE or a failure, the buffer is
+       counted as lost. */
     HRESULT (*write)(void *context, const struct etl_buffer_header *head, const uint8_t *bytes);
-    /* In a recovery: returns whether the log already contains the buffer with this number. */
+    /* Used only in a recovery. Returns whether the log already contains the buffer with this number. */
     bool (*holds)(void *context, uint64_t number);
     void *context;
 };
@@ -149,8 +150,8 @@ struct session_drain_options {
     uint16_t logger;       /* logger id for the headers of buffers */
     uint64_t first_number; /* number of the first buffer, higher than all numbers in the log; each further buffer gets
                               the next number */
-    uint32_t keep; /* EVENT_TRACE_BUFFERING_MODE: how many closed buffers stay; the oldest one makes room for a new one.
-                      0: all go to the sink */
+    uint32_t keep; /* EVENT_TRACE_BUFFERING_MODE: how many closed buffers stay in memory; after that, the oldest one is
+                      freed. 0: all buffers go to the sink */
 };
 struct session_drain;
 /* Prepares for emptying the buffers of *b, which is copied. Errors: E_OUTOFMEMORY. */
@@ -158,15 +159,15 @@ HRESULT session_drain_create(const struct session_buffers *b, const struct sessi
                              struct session_drain **out);
 void session_drain_free(struct session_drain *d); /* NULL is allowed */
 
-/* Makes one pass through all buffers. A buffer with an unfinished event waits, and so do the later ones of its
-   processor, unless free buffers run short; then the later buffers are written first, and the waiting buffer keeps its
-   number in the order. Returns how many buffers were finished; 0: there is nothing to do now. *hr is the sink's last
+/* Makes one pass through all buffers. A buffer with an unfinished event waits, and the later buffers of the same
+   processor wait for it. But if only few buffers are free, the later buffers are written first; the waiting buffer
+   keeps its lower number. Returns how many buffers were finished; 0: there is nothing to do now. *hr is the sink's last
    result other than S_OK. */
 uint32_t session_drain_pass(struct session_drain *d, const struct session_sink *sink, HRESULT *hr);
 /* Closes all buffers that contain events (FlushTimer, ControlTrace); the next pass finds them. */
 void session_drain_flush(struct session_drain *d);
 /* Frees buffers that a dead process had claimed, and closes claimed buffers that contain events but that no processor
-   names. Call it about once a second. Returns the number of buffers freed and closed. */
+   names. Call it about once a second. Returns how many buffers it freed or closed. */
 uint32_t session_drain_reap(struct session_drain *d);
 /* Stops the session: no more events are accepted, and all accepted events go to the sink. Writers in the middle of an
    event have `patience` ms; then their events count as lost. Kept buffers stay. */
@@ -178,9 +179,9 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
    If the recovering process is killed, another process can repeat the recovery. */
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
-/* Announces that the host process is about to sleep. Returns false if it may sleep for at most 1 ms, because there is
-   work to do or a writer delays it. *in_use: whether events are in memory, so that the FlushTimer applies. Call
-   session_drain_wake afterwards in any case. */
+/* Announces that the host process is about to sleep. Returns false if so many closed buffers wait, for this process or
+   for a writer, that it may sleep for at most 1 ms. *in_use is true if a processor has a buffer, which can contain
+   events; then the FlushTimer applies. Call session_drain_wake afterwards in any case. */
 bool session_drain_sleep(struct session_drain *d, bool *in_use);
 void session_drain_wake(struct session_drain *d);
 
@@ -190,8 +191,8 @@ struct session_statistics {
 };
 /* May be called by any process that maps the section. */
 void session_statistics_read(const struct session_buffers *b, struct session_statistics *out);
-/* Finds the oldest claim among the buffers that may refer to writers' slots, and returns its time stamp. A slot may be
-   reused if its process exited before that time. UINT64_MAX: no buffer refers to a slot. */
+/* Finds the oldest claim among the buffers that may refer to writers' slots, and returns its time stamp. If a process
+   exited before this time, its slot may be reused. Returns UINT64_MAX if no buffer refers to a slot. */
 uint64_t session_drain_oldest(const struct session_drain *d);
 /* Returns the time, in the session's clock, up to which all events have been passed to the sink; later events may have
    been passed, too. Events whose time stamp was supplied by their writer are not considered. */
