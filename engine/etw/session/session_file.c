@@ -23,7 +23,7 @@ struct session_file {
     uint64_t number;
     uint64_t *held; /* numbers of the buffers that a continued file already contained, in file order */
     size_t held_count, held_capacity;
-    uint64_t events_lost, buffers_lost; /* losses reported in the file so far */
+    uint64_t events_lost, buffers_lost; /* losses that the file reports so far */
 };
 
 static int64_t session_stamp(uint32_t clock, const struct clock_reading *at)
@@ -33,7 +33,8 @@ static int64_t session_stamp(uint32_t clock, const struct clock_reading *at)
 
 HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
 {
-    /* All events' times in the file depend on this pair of UTC and the session's clock. */
+    /* This reading contains UTC and the session's clock at the same time. The times of all events in the file are
+       computed from it. */
     const struct clock_reading now = clock_read();
     *out = (struct etl_log){
         .version_major = 10,
@@ -132,8 +133,8 @@ static bool same_boot(const struct etl_log *a, const struct etl_log *b)
     return a->clock == ETL_CLOCK_SYSTEM || (difference <= SAME_BOOT && difference >= -SAME_BOOT);
 }
 
-/* Time stamps continue in the old file's clock. Stamps of a host process that has exited are in that clock even if its
-   boot time appears to differ. */
+/* Time stamps continue in the old file's clock. If the session's host process has exited, its stamps are in that clock
+   even if the two boot times appear to differ; therefore boot times are compared only if `appends` is set. */
 static HRESULT session_file_check_same(const struct session_file *f, const char *path, bool appends)
 {
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
@@ -297,7 +298,7 @@ static HRESULT complete_before(struct session_file *f)
 
 HRESULT session_file_next(struct session_file *f)
 {
-    enum { TRIES = 16 }; /* file numbers to try: a file may still be open in a killed host process */
+    enum { TRIES = 16 }; /* how many numbers to try: the next file may still be open in a killed host process */
     struct etl_file *next = NULL;
     HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
     uint64_t number = f->number;
@@ -324,7 +325,7 @@ HRESULT session_file_write(void *file, const struct etl_buffer_header *head, con
     if (grows && etl_file_size_with_buffer(f->file) > f->options.maximum) {
         const uint64_t number = f->number;
         const HRESULT hr = session_file_next(f);
-        /* After a switch, a failure only concerns the old file. */
+        /* If the session has switched to a new file, a failure concerns only the old file, and writing continues. */
         if (f->number == number)
             return hr;
     }

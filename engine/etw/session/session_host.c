@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host of a session: creates its buffers, empties them, serves controllers and consumers, and ends on request or
-   when its file is full. It sleeps while no provider has an event in a buffer. */
+/* The host of a session. It creates the session's buffers, empties them, and serves controllers and consumers. It ends
+   on request or when the session's file is full. It sleeps while no provider has an event in a buffer. */
 #include "engine/etw/session/session_host.h"
 
 #include "engine/base/clock.h"
@@ -18,17 +18,17 @@
 #include <string.h>
 
 enum {
-    REAP_MS = 1000,          /* interval of reaping; the second reaping frees a dead process's buffers */
-    REAP_MOST_MS = 16000,    /* maximum of this interval, reached while nothing happens */
-    BEHIND_MS = 5,           /* interval between attempts for a consumer that is behind */
+    REAP_MS = 1000, /* interval of reaping; a dead process's buffers are freed by the second reaping after its death */
+    REAP_MOST_MS = 16000,    /* while nothing happens, the interval grows up to this maximum */
+    BEHIND_MS = 5,           /* interval between attempts to deliver buffers to a consumer that is behind */
     IDLE_MS = 60000,         /* maximum sleep while idle; after the sleep, slots of exited processes become free */
     CHECK_MS = 50000,        /* interval of checking whether the directory's file was deleted */
     STOP_PATIENCE_MS = 1000, /* how long a stop waits for writers in the middle of an event */
     CONSUMERS_MS = 2500      /* how long a stop waits for consumers; those that do not read are dropped earlier */
 };
 
-/* Returns false if the directory was re-created. The session is then no longer in it, and another session may have its
-   logger id, so this host process must not change that entry. */
+/* Returns false if the directory was re-created. The new directory does not contain this session, and another session
+   may have the same logger id in it. Therefore this host process must not change that session's entry. */
 static bool session_host_is_known(const struct session_host *h)
 {
     return directory_born(h->d) == h->born;
@@ -58,8 +58,8 @@ static bool session_host_has_until(const struct session_host *h, int64_t time)
     return atomic_load(&h->buffers.shared->closed) == 0 || session_drain_complete(h->drain) >= time;
 }
 
-/* Reports the time up to which all events are complete: `time` or, while a writer is in the middle of an event, the
-   time before that event's buffer was claimed. */
+/* Reports the time up to which all events are complete. This is `time`; but while a writer is in the middle of an
+   event, it is the time just before the buffer of that event was claimed. */
 static void session_host_mark(struct session_host *h, int64_t time)
 {
     session_output_mark(&h->output, session_host_has_until(h, time) ? time : session_drain_complete(h->drain));
@@ -159,8 +159,8 @@ static uint32_t ms_until(uint64_t since, uint32_t period, uint64_t now)
     return passed < period ? period - (uint32_t)passed : 0;
 }
 
-/* Sleeps for at most `ms`, or less while a consumer is behind. Providers, controllers and the exit of a consumer's
-   process wake the host process. */
+/* Sleeps for `ms` at most; while a consumer is behind, sleeps for BEHIND_MS at most. Providers, controllers and the
+   exit of a consumer's process wake the host process. */
 static void sleep_for(struct session_host *h, uint32_t ms)
 {
     struct session_realtime *r = &h->output.realtime;
@@ -240,8 +240,8 @@ void session_host_run(struct session_host *h)
 
 /* ---- the kernel's events ---- */
 
-/* Restarts the kernel's events with the session's current flags, or ends them. Their thread may wait for buffers, so
-   these are emptied until it has ended. */
+/* Restarts the kernel's events with the session's current flags, or ends them. The thread of the kernel's events may be
+   waiting for a free buffer, so this function empties buffers until that thread has ended. */
 static void session_host_kernel(struct session_host *h, bool end)
 {
     session_kernel_stop(h->kernel);
@@ -291,7 +291,8 @@ static HRESULT make_buffers(struct session_host *h)
     return session_drain_create(&h->buffers, &options, &h->drain);
 }
 
-/* Converts a result. Too little memory for the buffers counts as a lack of system resources. */
+/* Converts a result to an error code. If there is too little memory or disk space for the buffers, the code is
+   ERROR_NO_SYSTEM_RESOURCES. */
 static ULONG buffers_code(HRESULT hr)
 {
     const ULONG code = session_code(hr);
@@ -362,9 +363,9 @@ static void session_host_publish_stopping(struct session_host *h)
     (void)session_host_publish(h);
 }
 
-/* Answers the controller, which removes the session from the directory when it has the answer. If the host process
-   removed the session instead, another session could take the entry, and with it the answer. The controller may already
-   have exited. */
+/* Answers the controller. The controller reads the answer and then removes the session from the directory. If the host
+   process removed the session, another session could reuse the entry before the controller reads the answer. The
+   controller may already have exited. */
 static void answer_stop(const struct session_host *h)
 {
     enum { FETCH_MS = 1000 };
@@ -392,8 +393,8 @@ static void end_consumers(struct session_host *h, uint32_t timeout_ms)
 }
 
 /* A slow consumer that still reads delays the controller that stops the session by CONSUMERS_MS at most. Before the
-   answer to the controller, consumers that do not read are dropped and their losses are counted. Consumers that read
-   get the rest of the events after the answer. */
+   host process answers the controller, it drops consumers that do not read, and counts their losses. Consumers that
+   still read get their remaining events, even after the answer. */
 void session_host_finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
@@ -476,7 +477,7 @@ static bool is_in_memory(const struct session_host *h)
 }
 
 /* Checks that no other session logs to the file. Another session's log must not be overwritten, even if that session's
-   host process has exited, so that the file is no longer open. */
+   host process has exited and no longer has the file open. */
 static ULONG check_unused(struct session_host *h, const char *path)
 {
     struct directory_session *list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The host of one session: a process, or, for a part of a private session, a thread of the process to which the part
-   belongs. This header also declares the functions for the kernel's events of a session; another thread of the host
-   writes these events. It also defines how often the host checks for closed buffers. */
+/* The host of one session is a process. The host of a part of a private session is a thread of the process to which the
+   part belongs. This header also declares the functions for the kernel's events of a session; another thread of the
+   host writes these events. It also defines how often the host checks for closed buffers. */
 #ifndef OPENPLA_SESSION_HOST_H
 #define OPENPLA_SESSION_HOST_H
 
@@ -22,49 +22,50 @@ struct session_kernel_reported {
 };
 /* Returns whether the session can have kernel events: it is a kernel logger or a system logger. */
 bool session_kernel_is_one(const struct directory_session *s);
-/* Starts the kernel events that the session's flags request, beginning with the rundown. S_FALSE and *out NULL: nothing
-   is requested for which this host OS has a source; this is reported in the journal. Borrows the session and its
-   buffers until session_kernel_ended returns true. */
+/* Starts the kernel events that the session's flags request, beginning with the rundown. If this host OS has no source
+   for any requested event, reports this in the journal and returns S_FALSE, and *out is NULL. Borrows the session and
+   its buffers until session_kernel_ended returns true. */
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
                              struct session_kernel_reported *reported, struct session_kernel **out);
-/* Applies a changed list of the session; k NULL: the session has no kernel events at present. */
+/* Applies a changed list of the session. If `k` is NULL, the session has no kernel events at present. */
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
                          struct session_kernel_reported *reported);
 /* Requests the end of the kernel events, with the final rundown. NULL is allowed here and below. */
 void session_kernel_stop(struct session_kernel *k);
-/* Returns true if the kernel events have ended; *k is then freed. Their thread may need free buffers in order to end,
-   so the thread that empties the buffers must not wait here without emptying them in between. */
+/* Returns true if the kernel events have ended; *k is then freed. The thread of the kernel events may need free buffers
+   in order to end. Therefore the thread that empties the buffers must use a short timeout, and must empty buffers
+   between two calls. */
 bool session_kernel_ended(struct session_kernel *k, uint32_t timeout_ms);
 
 /* ---- system providers ---- */
 
-/* The system providers of newer Windows versions. EnableTraceEx2 enables a group of kernel events by a system
-   provider's GUID and keywords. */
+/* The system providers of newer Windows versions. EnableTraceEx2 can enable a group of kernel events; the GUID of a
+   system provider and keywords select the group. */
 bool system_provider_is_one(const GUID *provider);
 /* Returns the EnableFlags for all system providers that the session has enabled. */
 HRESULT system_providers_enabled(struct directory *d, const struct directory_session *s, uint32_t *flags);
 
 /* ---- pace ---- */
 
-/* How often the host process checks for closed buffers without being woken. The interval is adapted so that most checks
-   find some, and writers need not wake it. Waking it costs a writer as much as writing thousands of events: under Wine,
-   the writer waits for the answer of another process; on a virtual machine, the writer waits until a halted processor
-   has woken up. */
+/* The host process checks for closed buffers at intervals, without being woken. The interval is adapted so that most
+   checks find closed buffers, and writers need not wake the host process. Waking the host process costs a writer as
+   much as writing thousands of events: under Wine, the writer waits for the answer of another process; on a virtual
+   machine, the writer waits until a halted processor has woken up. */
 enum {
     SESSION_PACE_LEAST_MS = 2,
     SESSION_PACE_MOST_MS = 1000, /* if the interval would be longer, the host process sleeps until it is woken */
 };
 #define SESSION_PACE_NEVER UINT32_MAX
 
-/* Returns the time in ms until the next check. `ms`: the previous time (0: first check, or the host process was not
-   checking); `found`: the number of closed buffers found since then; `wake_at`: the number of closed buffers at which
-   writers wake the host process. */
+/* Returns the time in ms until the next check. `ms` is the previous result of this function; 0 means that this is the
+   first check, or that the host process was not checking. `found` is the number of closed buffers found since the
+   previous check. Writers wake the host process when `wake_at` buffers are closed. */
 static inline uint32_t session_pace(uint32_t ms, uint32_t found, uint32_t wake_at)
 {
     if (found != 0 && found >= wake_at)
-        return SESSION_PACE_LEAST_MS; /* writers woke the host process, or nearly did so */
+        return SESSION_PACE_LEAST_MS; /* writers woke the host process or were about to wake it */
     if (ms == 0 || ms == SESSION_PACE_NEVER)
-        return SESSION_PACE_NEVER; /* few events: writers wake the host process, or it flushes */
+        return SESSION_PACE_NEVER; /* there are few events: writers or the flush timer wake the host process */
     if (found > wake_at / 2)
         return ms / 2 > SESSION_PACE_LEAST_MS ? ms / 2 : SESSION_PACE_LEAST_MS;
     if (found != 0)
@@ -91,7 +92,7 @@ struct session_host {
     uint32_t pace_ms; /* time between checks for closed buffers, from session_pace */
     uint32_t found;   /* number of closed buffers found since the host last slept */
     uint64_t seen;    /* checksum of all words of session_processor at the last check */
-    /* Set by any thread, which then wakes the host process; all other members belong to the holder of `lock`. */
+    /* Any thread may set `end`, and then wakes the host process. All other members belong to the holder of `lock`. */
     atomic_bool end;
     bool asked_to_stop; /* a controller waits for the answer */
     bool finished;

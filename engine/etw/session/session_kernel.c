@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events of a session. A thread of the session's host process takes them from the kernel and writes them
-   into the session's buffers, like a provider.
+/* The kernel's events of a session. A thread of the session's host process reads these events from the kernel, and
+   writes them into the session's buffers as a provider does.
 
-   The thread also writes notes: events that report to the reader of a trace which kernel events the thread cannot get.
-   Their provider is "OpenPLA.KernelLogger" {52b0624b-b22e-586c-51bc-52916798064f}. They are self-describing, so every
-   reader of TraceLogging events shows them.
+   The thread also writes notes. A note is an event that reports which kernel events the trace lacks, and why. The
+   provider of all notes is "OpenPLA.KernelLogger" {52b0624b-b22e-586c-51bc-52916798064f}. Notes are self-describing, so
+   every reader of TraceLogging events shows them.
 
    Each system provider of newer Windows versions corresponds to some of the kernel's flags. */
 #include "engine/base/clock.h"
@@ -42,7 +42,7 @@ struct field {
 static void put_head(struct kernel_data *d, uint8_t level)
 {
     kernel_data_clear(d);
-    kernel_data_u16(d, 0); /* size, set at the end */
+    kernel_data_u16(d, 0); /* size of the event; filled in when the event is complete */
     kernel_data_u8(d, HEADER_64);
     kernel_data_u8(d, ETL_MARKS);
     kernel_data_u16(d, ETW_HEADER_EXTENDED_INFO | ETW_HEADER_NO_CPUTIME);
@@ -62,8 +62,8 @@ static void put_head(struct kernel_data *d, uint8_t level)
         kernel_data_u64(d, 0); /* processor times, activity */
 }
 
-/* An item: {u16 size rounded up to 8, u16 type, u16 flag that another item follows, u16 size of the data}, then data
-   that begin with their size. */
+/* An item consists of a head {u16 size rounded up to 8, u16 type, u16 flag that another item follows, u16 size of the
+   data} and of data. The data begin with their own size. */
 static void begin_item(struct kernel_data *d, uint16_t type, bool more)
 {
     kernel_data_u16(d, 0);
@@ -293,7 +293,7 @@ struct session_kernel {
     const struct directory_session *session; /* changed by the host process's thread; this thread does not read it */
     struct directory *directory;
     uint32_t clock;
-    struct session_buffers buffers; /* a copy in which `processor` is set to that of each event */
+    struct session_buffers buffers; /* a copy whose `method` is PROCESSOR_UNKNOWN, so that writer.processor is used */
     struct session_writer writer;
     struct kernel_tracer *tracer;
     struct thread *thread;
@@ -301,7 +301,7 @@ struct session_kernel {
     /* Readings of the clocks, for converting times. A time that is converted again must give the same result as
        before. */
     struct clock_reading first, before, now;
-    uint64_t newest; /* ticks: times up to this one were converted with `before` */
+    uint64_t newest; /* ticks: times up to this one are converted with `before`, later ones with `now` */
     uint64_t written;
     uint64_t lost; /* number of losses in the kernel that the session has already counted */
     char *name;    /* name of the session */
@@ -310,7 +310,8 @@ struct session_kernel {
     char reported_why[256];
     struct kernel_data note;
     bool has_stacks; /* whether the source could supply stacks at the start */
-    /* A new list of events with stacks, which the host's thread owns until this thread takes it. */
+    /* A new list of events with stacks. The thread of the session's host owns the list until the thread of the kernel's
+       events takes it. */
     _Atomic(struct stack_list *) stacks;
 };
 struct stack_list {
@@ -330,7 +331,7 @@ static void read_clocks(struct session_kernel *k)
 {
     k->before = k->now;
     k->newest = k->written;
-    k->now = clock_read(); /* an inexact reading could reorder events */
+    k->now = clock_read(); /* clock_read is used because an inexact reading could reorder events */
 }
 
 static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
@@ -361,7 +362,7 @@ static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
     k->writer.processor = e->processor;
     uint8_t *at = session_reserve(&k->buffers, &k->writer, size, &stamp);
     if (!at)
-        return S_OK; /* the event was counted as lost */
+        return S_OK; /* not a failure: session_reserve has counted the event as lost */
     const uint8_t type = e->is_system ? ETL_HEADER_SYSTEM_64 : SHORT_64;
     const uint64_t first = (uint64_t)e->version | (uint64_t)type << 16 | (uint64_t)ETL_MARKS << 24 |
                            (uint64_t)size << 32 | (uint64_t)e->hook << 48;
@@ -381,7 +382,7 @@ static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
     return S_OK;
 }
 
-/* Writes k->note with that time. */
+/* Writes k->note as an event of this time. */
 static void write_note(struct session_kernel *k, uint64_t time)
 {
     struct kernel_data *note = &k->note;
@@ -396,8 +397,8 @@ static void write_note(struct session_kernel *k, uint64_t time)
     session_commit(at, get_u64(note->bytes) | SESSION_OWN_STAMP);
 }
 
-/* Reports, in the trace and in the journal, a change of the source, of its missing events or of the visible
-   processes. */
+/* Reports a change in the trace and in the journal: of the source, of the events that it lacks, or of the processes
+   that are visible. */
 static void kernel_note_state(struct session_kernel *k)
 {
     struct kernel_state now;

@@ -29,10 +29,10 @@ HRESULT session_log_of_host(uint32_t clock, struct etl_log *out);
 void session_log_begin_again(struct etl_log *log);
 
 struct session_file;
-/* Creates the file, or opens the one to append to. Errors: those of etl_file_create and etl_file_resume;
-   HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the file to append to has another buffer size, number of processors or
-   clock, or if its clock has restarted since the file was written; HRESULT_FROM_WIN32(ERROR_DISK_FULL) if there is no
-   room to preallocate. */
+/* Creates the file, or opens the one to append to. Returns the errors of etl_file_create and etl_file_resume. Returns
+   HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the existing file has another buffer size, number of processors or
+   clock, or if its clock has restarted since the file was written. Returns HRESULT_FROM_WIN32(ERROR_DISK_FULL) if the
+   disk has no room for the preallocated size. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
 /* Continues file number `number` of a session whose host process has exited. `reported`: the losses of events and
    buffers that the file already reports (session_totals). */
@@ -40,7 +40,7 @@ HRESULT session_file_continue(const struct session_file_options *options, uint64
                               struct session_file **out);
 /* The `holds` function of session_sink, with a continued session_file as context. */
 bool session_file_holds(void *file, uint64_t number);
-/* Returns a number above all numbers of buffers in the file. */
+/* Returns a number that is higher than the number of any buffer in the file. */
 uint64_t session_file_first_number(const struct session_file *f);
 /* Returns the number of the file that is being written: 1, 2, 3 ... with EVENT_TRACE_FILE_MODE_NEWFILE. */
 uint64_t session_file_number(const struct session_file *f);
@@ -57,14 +57,14 @@ void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers
 HRESULT session_file_flush(struct session_file *f);
 /* Closes the file as it is and frees nothing, because the thread that was writing to it was killed. */
 void session_file_cut_off(struct session_file *f);
-/* Completes the file at this FILETIME and frees *f, even on failure. NULL is allowed. */
+/* Completes the file, with the FILETIME `utc` as its end. Frees *f, even on failure. NULL is allowed. */
 HRESULT session_file_close(struct session_file *f, int64_t utc);
 
 /* ---- real-time consumers ---- */
 
-/* The real-time consumers of a hosted session. Each has a ring, and a backlog of buffers while it is behind; another
-   backlog is for the first consumer to connect. The host process never waits for a consumer: buffers for which there is
-   no room are lost and counted. */
+/* The real-time consumers of a hosted session. Each consumer has a ring and, while it is behind, a backlog of buffers.
+   While no consumer is connected, another backlog keeps buffers for the first consumer that connects. The host process
+   never waits for a consumer: buffers for which there is no room are lost and counted. */
 enum { SESSION_CONSUMERS = 32 };
 
 struct session_realtime {
@@ -75,12 +75,13 @@ struct session_realtime {
     uint32_t patience_ms;
     uint64_t lost; /* buffers lost by all consumers */
 };
-/* Sets the limit of each backlog, and the patience with consumers that are being disconnected: if such a consumer reads
-   nothing for patience_ms, it loses the remaining buffers. */
+/* Sets the limit of each backlog, and how long to wait for consumers that are being disconnected. If such a consumer
+   reads nothing for patience_ms, the buffers in its backlog are lost. */
 void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, uint32_t patience_ms);
-/* Connects a consumer that has created the section of its ring, and the signal that wakes it, under this name. The ring
-   begins with `log`, followed by the backlog. Windows error codes: 1450 if SESSION_CONSUMERS consumers are already
-   connected; 87 if the section is not a ring for such buffers, or the process is not running. */
+/* Connects a consumer. The consumer has created the section of its ring, and a signal by which it is woken, both with
+   the name `name`. The first buffer in the ring is the header `log`; the buffers of the backlog follow. Returns a
+   Windows error code: 1450 if SESSION_CONSUMERS consumers are already connected, 87 if the section is not a ring for
+   buffers of this size or the process is not running, and 14 if memory runs out. */
 ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
                                const struct etl_log *log);
 void session_realtime_disconnect(struct session_realtime *r, const char *name);
@@ -94,10 +95,10 @@ bool session_realtime_pass(struct session_realtime *r);
 void session_realtime_reap(struct session_realtime *r);
 /* Reports that all events up to `time` of the session's clock have been written. */
 void session_realtime_mark(struct session_realtime *r, int64_t time);
-/* Adds to the losses that consumers see. */
+/* Adds `events` and `buffers` to the losses that consumers see. */
 void session_realtime_lost(struct session_realtime *r, uint64_t events, uint64_t buffers);
 /* Disconnects the current consumers: each is removed when it has received everything, or has read nothing for
-   patience_ms. The backlog for a first consumer is lost. */
+   patience_ms. The buffers that wait for a first consumer are lost. */
 void session_realtime_leave(struct session_realtime *r);
 
 /* ---- the output: file and consumers together ---- */
@@ -121,10 +122,10 @@ struct session_output {
 HRESULT session_output_log(const struct directory_session *s, struct etl_log *log);
 struct session_file_options session_output_options(const struct directory_session *s, const struct etl_log *log,
                                                    const char *file);
-/* Opens the session's file, if it has one. Returns a Windows error code with an error text: 161 if another session
-   is writing the file, 112 if there is no room for its maximum size. */
+/* Opens the session's file, if it has one. Returns a Windows error code with an error text: 161 if another session is
+   writing the file, and 112 if there is no room for its maximum size. */
 ULONG session_output_open(struct session_output *o, const struct directory_session *s, struct session_buffers *b);
-/* Creates a file in which the session can continue. Returns the codes of session_output_open. */
+/* Creates a file in which the session can continue. Returns the same error codes as session_output_open. */
 ULONG session_output_create(struct session_output *o, const char *path, struct session_file **out);
 /* Continues in `file` and completes the current file. */
 void session_output_take(struct session_output *o, struct session_file *file);
@@ -170,8 +171,8 @@ enum session_journal_id {
     SESSION_KERNEL_LEFT = 9114,     /* buffers in the kernel could not be removed */
     SESSION_KERNEL_COUNTERS = 9116, /* processor counters are requested, which have no source here */
     SESSION_KERNEL_STACKS = 9117,   /* some of the requested stacks have no source here */
-    SESSION_KERNEL_POORER = 9115,   /* events do not come from tracefs, or no longer do */
-    SESSION_KERNEL_HIDDEN = 9118,   /* /proc does not show processes of other users, or no longer does */
+    SESSION_KERNEL_POORER = 9115,   /* events do not come from tracefs, or no longer come from it */
+    SESSION_KERNEL_HIDDEN = 9118,   /* /proc hides the processes of other users, or has begun to hide them */
 };
 /* Appends the event to the journal. `count`: events recovered, or buffers lost; 0: not given. Failures are ignored.
    Keeps the thread's error text. */
@@ -182,8 +183,8 @@ void session_journal_missing(enum session_journal_id id, const struct directory_
 /* Reports SESSION_KERNEL_POORER or SESSION_KERNEL_HIDDEN for the session of that name. `source` and `why` may be
    NULL. */
 void session_journal_source(enum session_journal_id id, const char *session, const char *source, const char *why);
-/* Reports an event about the key of an autologger, or about its subkey `below` if that is not NULL. `text`: the
-   reason if hr is not a failure. */
+/* Reports an event about the key of an autologger, or about its subkey `below` if that is not NULL. If `hr` is not a
+   failure, `text` is the reason. */
 void session_journal_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
                          const char *text);
 

@@ -56,7 +56,7 @@ static void realtime_move_backlog(struct realtime_backlog *from, struct realtime
 static void realtime_remove(struct session_realtime *r, size_t i)
 {
     struct session_consumer *c = r->consumer[i];
-    if (!c->leaves && realtime_count_staying(r) == 1) /* the last consumer: keep its buffers for the next one */
+    if (!c->leaves && realtime_count_staying(r) == 1) /* the last consumer's backlog is kept for the next consumer */
         realtime_move_backlog(&c->backlog, &r->backlog);
     consumer_free(c);
     process_close(r->process[i]);
@@ -130,7 +130,7 @@ void session_realtime_remove_ended(struct session_realtime *r, size_t consumer)
         realtime_remove(r, consumer);
 }
 
-/* Forwards the consumer's backlog. Returns true if it is empty. */
+/* Forwards the consumer's backlog. Returns true if the backlog is empty afterwards. */
 static bool realtime_catch_up(struct session_consumer *c)
 {
     bool wanted = false;

@@ -47,7 +47,7 @@ static bool is_registered(struct directory *d, const GUID *provider)
     return found;
 }
 
-/* Returns whether the session is private, so that it has parts instead of a host. */
+/* Returns whether the session is a whole private session, which has parts instead of a host. */
 static bool is_private_whole(const struct directory_session *s)
 {
     return (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && s->whole == 0;
@@ -87,7 +87,8 @@ struct recovery {
     uint64_t events; /* events written by this recovery */
 };
 
-/* For parts: only the part's own process, which has exited, writes into its buffers. */
+/* Used when a part is recovered. Only the part's own process wrote into the part's buffers, and its threads have
+   ended. */
 static bool none_alive(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)owner, (void)thread;
@@ -150,7 +151,7 @@ static HRESULT recovery_write_rest(struct recovery *r)
     r->events = after.events - before.events;
     if (r->file)
         session_file_lost(r->file, after.events_lost, after.buffers_lost);
-    return hr == S_FALSE ? S_OK : hr; /* the file has reached its maximum; the losses are counted */
+    return hr == S_FALSE ? S_OK : hr; /* S_FALSE: the file has reached its maximum; lost buffers were counted */
 }
 
 /* Recovers a session whose section exists. A session that is only in memory has no log: its events are lost. */
@@ -175,7 +176,8 @@ static HRESULT recovery_save_section(struct recovery *r)
     const struct shared what = {.name = r->session->section, .lasting = true};
     HRESULT hr = section_open(&what, (size_t)r->session->section_size, &section);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE; /* the host process had written all events, or had not begun */
+        return S_FALSE; /* nothing to recover: the host process had written all events, or had not created the section
+                           yet */
     if (FAILED(hr))
         return hr;
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
@@ -190,12 +192,12 @@ static HRESULT recovery_save_section(struct recovery *r)
 
 /* ---- the session ---- */
 
-/* Reports the failure only once, because each call that finds the session tries again. */
+/* Reports the failure only once, because each call that finds the session tries the recovery again. */
 static void report_failure_once(const struct directory_session *s, HRESULT hr)
 {
     static _Atomic uint64_t reported;
     const uint64_t session =
-        (uint64_t)s->generation << 32 | s->logger; /* the handle is not used, because kernel sessions share it */
+        (uint64_t)s->generation << 32 | s->logger; /* not the handle: all kernel sessions have the same one */
     if (atomic_exchange(&reported, session) != session)
         session_journal_event(SESSION_RECOVERY_FAILED, s, hr, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces the full buffer of a processor with the next one. Writers do this once in hundreds of events. Any number of
-   threads may do so at the same time, and each may be killed at any step. */
+/* Replaces the full buffer of a processor with the next one. A writer must replace a buffer once in hundreds of events.
+   Any number of threads may replace the same buffer at the same time, and each thread may be killed at any step. */
 #include "engine/etw/session/session_reserve.h"
 
 #include "engine/base/assert.h"
@@ -48,7 +48,8 @@ static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t o
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
     if (atomic_load_explicit(&s->none_at, memory_order_relaxed) == given + 1)
-        return SESSION_NO_BUFFER; /* a search found none, and no buffer has become free since */
+        return SESSION_NO_BUFFER; /* an earlier search found no free buffer, and no buffer has become free since that
+                                     search */
     const uint32_t said = atomic_load_explicit(&s->most, memory_order_relaxed);
     const uint32_t most = said != 0 && said < b->buffers ? said : b->buffers;
     uint32_t count = atomic_load_explicit(&s->allocated, memory_order_relaxed);
@@ -73,8 +74,8 @@ static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t o
     return SESSION_NO_BUFFER;
 }
 
-/* Closes the buffer that the sealed word names, unless it is closed already. Several threads may try at the same
-   time. */
+/* Closes the buffer that the sealed word names, unless it is closed already. Several threads may try to close the same
+   buffer at the same time. */
 static void session_close_buffer(const struct session_buffers *b, struct session_processor *p, uint64_t word)
 {
     const uint32_t buffer = session_word_buffer(word);
@@ -82,8 +83,8 @@ static void session_close_buffer(const struct session_buffers *b, struct session
         return;
     _Atomic uint64_t *line = &b->line[buffer].word;
     uint64_t was = session_load(line);
-    /* A buffer is not handed out again while a processor's word refers to it, so `was`, which was loaded before,
-       belongs to this generation. */
+    /* A buffer is not handed out again while a processor's word refers to it. `was` was loaded before this check of the
+       word, so it belongs to the same generation as the word. */
     if (session_load(&p->word) != word || session_line_state(was) != SESSION_CLAIMED ||
         (session_line_generation(was) & SESSION_GENERATION_MASK) != session_word_generation(word))
         return;
@@ -117,7 +118,7 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     const uint64_t generation = session_line_generation(mine);
     if (!session_swap(&processor->word, &word,
                       session_word(buffer, generation, session_place(ETL_BUFFER_HEAD, 0, owner)))) {
-        /* Another writer was faster, or the session has stopped. */
+        /* Another writer was faster, or the session has stopped; therefore free the claimed buffer again. */
         (void)session_swap(&b->line[buffer].word, &mine, session_line_open(SESSION_FREE, 0, generation));
         atomic_fetch_add_explicit(&b->shared->given, 1, memory_order_release);
     }
@@ -140,10 +141,10 @@ static int64_t us_since(int64_t ticks)
 
 enum { PATIENCE_US = 125000 };
 
-/* How long a writer waits, in us, for a session host that returns no buffer. After a wait in vain, no writer of the
-   session waits again until the session host returns a buffer. A process could maliciously keep changing the words that
-   show whether buffers are returned. Therefore a thread also spends at most an eighth of its time waiting in vain, or a
-   quarter if buffers seem to be returned. */
+/* Returns how long, in us, a writer waits while the session host returns no buffer. If one writer has waited in vain,
+   that is, without getting a buffer, no writer of the session waits long again until the session host returns a buffer.
+   A process could maliciously keep changing the words that show whether buffers are returned. Therefore no thread
+   spends more than an eighth of its time on waits in vain, or a quarter if buffers seem to be returned. */
 static int64_t patience_of(const struct session_writer *w, bool hangs)
 {
     enum { LEAST_US = 200, PARTS = 8 };
@@ -156,9 +157,9 @@ __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buf
                                                         uint32_t bytes, uint64_t *stamp)
 {
     /* First yield, because another writer may be waiting for this processor. Then sleep, because the host process may
-       be waiting for the processor of another session's writer: it can move to this processor only while this processor
-       is idle. On a busy machine an attempt takes much longer than requested, so no attempt counts for more than
-       ATTEMPT_US. */
+       be waiting for a processor that a writer of another session occupies. The host process can move to this processor
+       only while this processor is idle. On a busy machine an attempt takes much longer than requested, so no attempt
+       counts for more than ATTEMPT_US. */
     enum { YIELDS = 20, SLEEP_US = 50, ATTEMPT_US = 1000 };
     struct session_shared *s = b->shared;
     uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);

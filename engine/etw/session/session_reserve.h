@@ -4,7 +4,7 @@
      session_reserve    one compare-and-exchange on the processor's word reserves the place; the event is then marked
                         as being written by this thread
      ...                the caller writes the event, all but its first 8 bytes
-     session_commit     one store of the first 8 bytes completes it
+     session_commit     one store of the first 8 bytes completes the event
 
    There is no lock and no system call, and no thread waits for another that was suspended or killed. Only a writer
    whose buffer is full does more work: it closes that buffer and claims the next one (session_next_buffer). */
@@ -42,18 +42,19 @@ enum {
     SESSION_STEP_WAITING, /* before each attempt of a writer that waits for a buffer */
 };
 
-enum { SESSION_MOST_TRIES = 1000000 }; /* maximum attempts of one exchange; they take about 20 ms */
+enum { SESSION_MOST_TRIES = 1000000 }; /* maximum number of attempts to exchange a word; all of them take about 20 ms */
 
 /* Replaces the processor's buffer, which is full according to `word`, with another one. Returns true if the caller must
-   try again, false if no buffer is free or the session has stopped. */
+   try again, and false if no buffer is free or the session has stopped. */
 bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor, uint64_t word,
                          uint32_t owner);
 /* Returns the current time stamp of a source other than cycles. */
 uint64_t session_clock_stamp(enum session_source source);
 
-/* Reserves a place for an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event; a longer event would close
-   every buffer in search of one in which it fits. *stamp lies between the time stamps of the previous and the next
-   event of this processor. NULL: no place now; nothing is counted. */
+/* Reserves a place for an event of `bytes` bytes. `bytes` is a multiple of 8, from 8 to etl_buffer_max_event. A longer
+   event would fit into no buffer, and the search for a place would close every buffer. *stamp lies between the time
+   stamps of the previous and the next event of this processor. Returns NULL if there is no place now; the event is not
+   counted as lost. */
 static inline __attribute__((always_inline)) uint8_t *
 session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes, uint64_t *stamp)
 {
@@ -107,9 +108,9 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
 }
 
 /* Called when no place was found. Tries again, first yielding and then sleeping between the attempts. Gives up and
-   counts the event as lost when the session host has returned no buffer for 125 ms, and after 250 ms at the latest.
-   After such a wait in vain, further calls give up after 0.2 ms, until the session host returns a buffer. Returns NULL
-   immediately if the session has stopped. */
+   counts the event as lost when the session host has returned no buffer for 125 ms, or when 250 ms have passed. If the
+   session host has returned no buffer for 125 ms, other calls give up after 0.2 ms until it returns a buffer. Returns
+   NULL immediately if the session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
 /* Counts an event as lost without trying to reserve a place for it. */
@@ -139,8 +140,8 @@ static inline void session_commit(uint8_t *at, uint64_t first)
     session_step(SESSION_STEP_COMMITTED);
 }
 
-/* Closes the processor's buffer if it contains events. With `stop`, closes it in any case, and then the processor
-   accepts no more events. */
+/* Closes the processor's buffer if it contains events. If `stop` is set, also closes an empty buffer; the processor
+   then accepts no more events. */
 void session_close_processor(const struct session_buffers *b, uint32_t processor, bool stop);
 
 #endif

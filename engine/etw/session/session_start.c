@@ -92,7 +92,7 @@ enum {
     SYSTEM_LOGGERS = 8,
     PRIVATE_SESSIONS = 8, /* maximum number of private sessions that may include the same process */
     OWN_SESSIONS = 3,     /* maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions that one process may start */
-    RESERVED_LOGGERS = 2, /* how many SYSTEM_LOGGERS are kept for NT Kernel Logger and Circular Kernel Context Logger */
+    RESERVED_LOGGERS = 2, /* how many SYSTEM_LOGGERS are reserved for the two kernel loggers (trace_properties.h) */
 };
 
 /* ---- the directory ---- */
@@ -112,7 +112,8 @@ static bool share_process(const struct directory_registration *list, size_t coun
     return false;
 }
 
-/* Returns whether a process may be in both sessions: it has registered both providers, or started both sessions. */
+/* Returns whether a process can belong to both sessions, because it has registered both providers or started both
+   sessions. */
 static bool may_share_process(const struct directory_session *a, const struct directory_session *b,
                               const struct directory_registration *list, size_t count)
 {
@@ -298,7 +299,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
         return session_code(error_set(
             E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host process"));
-    session_recover_all(d); /* sessions whose host processes have exited occupy names and entries */
+    session_recover_all(d); /* frees the names and entries of sessions whose host processes have exited */
     HRESULT hr = session_fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {
@@ -310,8 +311,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)error_restore(&why);
         } else {
             hr = directory_session_at(d, s.logger, s.generation, out);
-            if (FAILED(hr)) { /* return success: the session runs, and its starter must be able to stop it; only the
-                                 copy could not be allocated */
+            if (FAILED(hr)) { /* only *out could not be allocated: return success, because the session runs and its
+                                 starter must be able to stop it */
                 *out = s;
                 return ERROR_SUCCESS;
             }
