@@ -16,7 +16,7 @@
 enum { STACK_MOST_FRAMES = 1024 }; /* maximum frames of a stack; Windows records at most 192 in each mode */
 
 struct event_stack {
-    uint32_t process, thread; /* the process and thread of the stack; UINT32_MAX: as in the event's header */
+    uint32_t process, thread; /* the process and thread of the stack; UINT32_MAX: those in the event's header */
     uint32_t kernel, user;    /* nodes of the tree; 0: no frames */
 };
 struct stack_counts {
@@ -38,8 +38,8 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts);
 /* Finds, in the second pass, the stack of the event with that number. Call it with ascending numbers. Returns false if
    the event has no stack. */
 bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_stack *out);
-/* Returns the stack that comes `ahead` stacks after the one that stack_joiner_find returned, so that the caller can
-   prefetch what it will need. False: no more stacks. */
+/* The caller uses this function to prefetch memory. If stack_joiner_find last returned stack n of the trace, returns
+   stack n + `ahead`. False: no more stacks. */
 bool stack_joiner_ahead(const struct stack_joiner *j, size_t ahead, struct event_stack *out);
 const struct stack_tree *stack_joiner_tree(const struct stack_joiner *j);
 void stack_joiner_free(struct stack_joiner *j); /* NULL is allowed */

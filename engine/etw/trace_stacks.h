@@ -14,8 +14,8 @@ struct trace_stacks {
     struct stack_counts counts;
 };
 /* Reads the traces completely. Each event is also passed to `also` (may be NULL); its time is a raw time stamp.
-   Afterwards, events in a second reading of the same traces can be looked up by their number. Errors: failures to read,
-   E_OUTOFMEMORY. Free *out even on failure. */
+   Afterwards, events in a second reading of the same traces can be looked up by their number. Fails if a trace cannot
+   be read or memory runs out. Free *out even on failure. */
 HRESULT trace_stacks_read(const struct texts *paths, trace_take *also, void *context, trace_progress *progress,
                           void *progress_context, struct trace_stacks *out);
 /* Finds the code of a stack frame at the time of event `number`. A frame other than the innermost is a return address,

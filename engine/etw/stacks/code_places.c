@@ -90,7 +90,7 @@ static const uint8_t *take_bytes(struct payload *p, size_t size)
     static const uint8_t zeros[16];
     if (size > p->left) {
         p->failed = true;
-        return zeros; /* 16 bytes; no value is longer */
+        return zeros; /* these 16 bytes suffice, because no value is longer */
     }
     const uint8_t *at = p->at;
     p->at += size;
@@ -490,7 +490,7 @@ HRESULT code_places_take(struct code_places *p, const struct trace_event *e)
     return guid_equal(provider, &script) ? take_script(p, e) : S_OK;
 }
 
-/* Sets the identity of images whose ImageID events came later or are in another trace. */
+/* Sets the identity of images whose ImageID events came after their load events or are in another trace. */
 static HRESULT images_identify(struct code_places *p)
 {
     for (size_t i = 0; i < p->images.count; i++) {
@@ -531,7 +531,7 @@ bool code_places_find(const struct code_places *p, uint32_t process, uint64_t ad
     *out = (struct code_place){0};
     const uint32_t owner = address >= UINT64_C(0x8000000000000000) ? 0 : process;
     const struct code_range *range = code_ranges_find(&p->images, owner, address, number);
-    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* an address in a 32-bit kernel */
+    if (!range && address >= UINT64_C(0x80000000) && address <= UINT32_MAX) /* it may belong to a 32-bit kernel */
         range = code_ranges_find(&p->images, 0, address, number);
     if (range) {
         out->module = p->modules[range->what];

@@ -9,7 +9,7 @@
 
 enum {
     MOST_RANGES = 1 << 20,
-    OVERLAPS = 256, /* maximum number of ranges below an address that are checked */
+    OVERLAPS = 256, /* maximum number of ranges to check that begin below the address */
 };
 
 /* Returns the key of a range. Two ranges can have the same key, so the range itself must be compared. */

@@ -21,16 +21,17 @@ struct code_ranges {
     bool sorted;
     uint64_t refused;
 };
-/* Begins a range, and ends a range at the same address that is still open. The list owns the returned range; the
-   pointer is valid until the next call. NULL: out of memory or, with S_OK in *hr, the limit was reached. */
+/* Begins a range. If an earlier range at the same address is still open, ends the earlier range. The list owns the
+   returned range; the pointer is valid until the next call. Returns NULL if memory ran out, or if the limit was
+   reached; in the second case *hr is S_OK. */
 struct code_range *code_ranges_begin(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t size,
                                      uint64_t from, HRESULT *hr);
 /* Returns the open range at that base; NULL: no open range. */
 struct code_range *code_ranges_open(const struct code_ranges *r, uint32_t process, uint64_t base);
 void code_ranges_end(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t to);
 void code_ranges_sort(struct code_ranges *r);
-/* Returns the range that contains the address at the time of that event. If no range does, returns a range that
-   contains the address at another time. NULL: no such range. */
+/* Returns the range that contains the address at the time of that event. If no range contains the address at that time,
+   returns a range that contains the address at another time. NULL: no such range. */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint32_t process, uint64_t address,
                                           uint64_t number);
 void code_ranges_free(struct code_ranges *r);

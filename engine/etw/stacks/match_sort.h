@@ -9,7 +9,7 @@
 struct match {
     uint64_t number; /* number of the event */
     uint32_t process, thread;
-    uint32_t kernel, user; /* nodes of the tree, or links while a part is missing */
+    uint32_t kernel, user; /* nodes of the tree; while a part is missing, its field is a link (stack_join.c) */
 };
 /* Sorts in place without allocating memory. The sort is stable if the records are nearly in order. */
 void match_sort(struct match *matches, size_t count);

@@ -51,7 +51,7 @@ struct thread_state {
 struct source {
     struct recent *recent; /* a ring */
     size_t begin, count, capacity;
-    struct id_map kernel_keys, user_keys; /* key + 1 -> first record, linked by its field `kernel` or `user` */
+    struct id_map kernel_keys, user_keys; /* key + 1 -> first record of a list, which is linked by `kernel` or `user` */
     struct id_map threads;                /* thread id + 1 -> struct thread_state */
     struct id_map pairs;                  /* match id -> record, for events whose two stack parts are separate */
 };
@@ -135,7 +135,8 @@ static struct thread_state *thread_state(struct stack_joiner *j, struct source *
     return t;
 }
 
-/* Adds the record's part to the list of those that wait for the definition of the key. */
+/* Adds the record to the list of records whose kernel part (`kernel`) or user part waits for the definition of the
+   key. */
 static void match_refer(struct stack_joiner *j, struct source *s, uint32_t match, bool kernel, uint64_t key)
 {
     struct id_map *keys = kernel ? &s->kernel_keys : &s->user_keys;
@@ -152,7 +153,7 @@ static void match_refer(struct stack_joiner *j, struct source *s, uint32_t match
     *head = match;
 }
 
-/* Sets the node in all records that wait for the key. `node` 0: the definition is missing. */
+/* Sets the node in all records that wait for the key. If `node` is 0, the definition is missing. */
 static void keys_resolve(struct stack_joiner *j, uint32_t head, bool kernel, uint32_t node)
 {
     for (uint32_t match = head; match != 0 && match != LIST_END;) {
@@ -178,7 +179,7 @@ struct arrival {
     struct part kernel, user;
 };
 
-/* Sets a part of the record if the record does not have it yet. */
+/* Sets the kernel part (`kernel`) or the user part of the record, unless the record already has this part. */
 static void match_set(struct stack_joiner *j, struct source *s, uint32_t match, bool kernel, const struct part *p)
 {
     if (*match_part(j, match, kernel) != 0)
@@ -189,8 +190,8 @@ static void match_set(struct stack_joiner *j, struct source *s, uint32_t match, 
         *match_part(j, match, kernel) = p->node;
 }
 
-/* Sets the user part of a thread in all its records that wait for it. These are the records of the thread's kernel
-   parts since its last user part. */
+/* A user part of the thread has arrived. Sets it in all records of the thread that wait for a user part, that is, whose
+   kernel parts have arrived since the thread's last user part. */
 static bool thread_close(struct stack_joiner *j, struct source *s, uint32_t thread, const struct part *user)
 {
     struct thread_state *t = id_map_find(&s->threads, (uint64_t)thread + 1);
@@ -209,7 +210,7 @@ static bool thread_close(struct stack_joiner *j, struct source *s, uint32_t thre
 
 static void thread_wait(struct stack_joiner *j, struct source *s, uint32_t match, const struct arrival *a)
 {
-    /* The idle process and the system process have no user mode. */
+    /* Threads of the idle process and of the system process never run in user mode, so no user part will arrive. */
     struct thread_state *t = a->process == 0 || a->process == 4 ? NULL : thread_state(j, s, a->thread);
     if (t) {
         *match_part(j, match, false) = t->waiting != 0 ? t->waiting : LIST_END;
@@ -218,7 +219,7 @@ static void thread_wait(struct stack_joiner *j, struct source *s, uint32_t match
 }
 
 /* Returns how well the event matches the stack; 0: not at all. Events without a thread id can belong to any thread. The
-   kernel part is the first part of an event's stack; a part that arrives alone can be the second one. */
+   kernel part is the first part of an event's stack. A user part that arrives alone can be the second part. */
 static unsigned recent_fit(const struct recent *r, const struct arrival *a)
 {
     const bool expected = (r->match == 0) == a->kernel.exists;
@@ -434,8 +435,8 @@ static void take_clr_stack(struct stack_joiner *j, struct source *s, const EVENT
 
 /* ---- stacks in the event itself ---- */
 
-/* Returns the record for a stack in the event itself. If the two parts are in two events, these have the same match id,
-   and the second event completes the record of the first. */
+/* Returns the record for a stack in the event itself. If the two parts of the stack are in two events, both events have
+   the same match id, and the second event completes the record of the first. */
 static uint32_t item_match(struct stack_joiner *j, struct source *s, const struct trace_event *e, uint64_t id)
 {
     const EVENT_HEADER *h = &e->record->EventHeader;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree of stack frames. Its nodes are in two arrays and are found with a hash table (linear probing) of their
-   numbers. */
+/* A tree of stack frames. Two arrays contain its nodes. A hash table (linear probing) of node numbers finds a node. */
 #include "engine/etw/stack_tree.h"
 
 #include "engine/base/memory.h"
 
 enum {
     FIRST_NODES = 64,
-    LATEST = 1 << 16,   /* entries of `latest`, which finds a stack's node by a hash of all its frames */
+    LATEST = 1 << 16,   /* entries of `latest`; the hash of a stack's frames leads to an entry with the stack's node */
     PLACES = 2,         /* entries per hash, so that two stacks with the same hash do not replace each other */
     LATEST_FROM = 1024, /* `latest` is created when the tree has this many nodes */
 };

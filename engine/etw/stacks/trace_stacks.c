@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the stacks of traces in a first pass, and then finds the code of their frames. */
+/* Reads the stacks of traces in a first pass. After this pass, finds the code to which each frame of a stack
+   belongs. */
 #include "engine/etw/trace_stacks.h"
 
 struct first_reading {
