@@ -5,9 +5,10 @@
 
 #include "engine/base/text.h"
 
-/* With a byte order mark, the text is UTF-8 or UTF-16 in either byte order, as the mark indicates. Without a mark, it
-   is UTF-16 if every second one of its first four bytes is zero, UTF-8 if it is valid UTF-8, otherwise in the ANSI code
-   page. Invalid characters and NULs become U+FFFD. *out is from memory_alloc, with a NUL at the end. */
+/* Decodes a text. If the text has a byte order mark, the mark shows whether it is UTF-8 or UTF-16, and the byte order.
+   A text without a mark is UTF-16 if every second one of its first four bytes is zero. Otherwise it is UTF-8 if all of
+   it is valid UTF-8, and in the ANSI code page if not. Invalid characters and NULs become U+FFFD. *out is from
+   memory_alloc, with a NUL at the end. */
 HRESULT source_text_decode(const void *bytes, size_t size, char **out);
 
 #endif

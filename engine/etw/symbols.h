@@ -16,7 +16,7 @@ HRESULT symbols_open(const struct texts *paths, struct symbols **out);
 bool symbols_find(struct symbols *s, const struct code_module *m, uint64_t offset, const char **name, uint64_t *from);
 
 struct symbols_count {
-    size_t asked, found;   /* modules looked up; those of them that have symbols */
+    size_t asked, found;   /* number of modules looked up, and number of these modules that have symbols */
     struct texts warnings; /* files that could not be used, and modules without symbols */
 };
 const struct symbols_count *symbols_count(const struct symbols *s); /* the result is borrowed */

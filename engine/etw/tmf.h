@@ -14,13 +14,13 @@
 
 #include "engine/etw/decode/event_schema.h"
 
-/* Item of ExtendedData with a message's sequence number, a u32. ETW's own event record has no field for it. */
+/* Item of ExtendedData with a message's sequence number, a u32. ETW's own event record has no field for this number. */
 #define TMF_ITEM_SEQUENCE 0x00FE
 
 struct tmf_item; /* A type of argument. */
 struct tmf_argument {
     char *name;
-    uint32_t number; /* number of the argument in the format, from 10 on */
+    uint32_t number; /* number by which the format refers to the argument; the first argument has number 10 */
     const struct tmf_item *item;
     char *item_name;
     struct texts list; /* the names in ItemListLong(a,b) and similar items */
@@ -52,8 +52,8 @@ HRESULT tmf_schema(const struct tmf_message *m, struct event_schema **out);
 /* Sets the text for %0 in the schema's messages: a format in which %1 to %9 are parts of the header. Without this call
    %0 is empty. */
 HRESULT tmf_schema_prefix(struct event_schema *schema, const char *prefix);
-/* Appends the message with all arguments in the forms that its format requests. `gmt`: times in UTC, otherwise local.
-   Returns EVENT_DATA_INVALID, with an error text, if the event's data are too short. */
+/* Appends the message with all arguments in the forms that its format requests. If `gmt` is true, times are in UTC,
+   otherwise in local time. Returns EVENT_DATA_INVALID, with an error text, if the event's data are too short. */
 HRESULT tmf_sentence(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
                      struct text_buffer *out);
 /* Returns the sequence number of the message, if it has one. */
@@ -98,7 +98,7 @@ enum tmf_form {
     TMF_FORM_NUMBER, /* formatted as by printf */
     TMF_FORM_REAL,
     TMF_FORM_TEXT,     /* the value's text */
-    TMF_FORM_LIST,     /* the name at the index that the number gives */
+    TMF_FORM_LIST,     /* the number is an index; the result is the name at this index in the list */
     TMF_FORM_SET,      /* the names of the bits that are set in the number */
     TMF_FORM_TIME,     /* FILETIME */
     TMF_FORM_SPAN,     /* a duration in units of 100 ns */

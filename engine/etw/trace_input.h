@@ -32,7 +32,7 @@ struct trace_input {
     struct texts warnings;    /* warnings about corrupt data */
 };
 
-/* Progress in bytes, called at the end of each buffer. */
+/* Reports the progress in bytes. The reader calls this function at the end of each buffer. */
 typedef void trace_progress(void *context, uint64_t done, uint64_t total);
 
 /* Zero-initialise. */
@@ -73,8 +73,8 @@ void trace_event_view(const struct etl_record *e, const struct etl_log *log, boo
 
 /* ---- schemas: those registered on this computer and those that a user names ---- */
 
-/* Sources of schemas that a user names, with the options of `openpla tracerpt` that name them. All are borrowed and may
-   be empty. */
+/* Sources of schemas that a user names. Each comment begins with the option of `openpla tracerpt` for the source. All
+   members are borrowed and may be empty. */
 struct trace_knowledge {
     struct texts manifests;     /* -import: manifests, or folders with manifests */
     struct texts programs;      /* -i: programs with manifests, or folders with such programs, separated by ';' */
@@ -87,7 +87,7 @@ struct trace_knowledge {
 struct trace_schemas {
     struct event_schemas *all;
     struct inband_manifests *inband; /* manifests that .NET wrote into the traces */
-    struct trace_metadata *metadata; /* definitions that were written into the traces by programs that merge traces */
+    struct trace_metadata *metadata; /* definitions that a program added when it merged traces */
     bool gmt;
     void (*warn)(void *context, const char *text);
     void *warn_context;

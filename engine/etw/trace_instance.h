@@ -46,10 +46,10 @@ struct trace_state {
 };
 HRESULT trace_instance_state(struct trace_instance *t, uint32_t processor, struct trace_state *out);
 /* Removes the oldest page of layout->page_size bytes from a processor's ring. S_FALSE: the ring is empty. Call it only
-   if `entries` shows events, because under Wine the call blocks until there are some. */
+   if trace_state.entries is not 0, because under Wine the call blocks while the ring is empty. */
 HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_t *page);
-/* Stops recording and removes the instance. After a failure the instance can still exist. If tracefs was unmounted, the
-   instance also keeps recording. NULL is allowed. */
+/* Stops recording and removes the instance. After a failure the instance can still exist. If the failure is that
+   tracefs was unmounted, the instance still exists and keeps recording. NULL is allowed. */
 HRESULT trace_instance_end(struct trace_instance *t);
 
 #endif

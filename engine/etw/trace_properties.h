@@ -24,9 +24,9 @@ extern const GUID trace_context_guid; /* the Circular Kernel Context Logger */
 /* A call of StartTrace. */
 struct trace_call {
     const EVENT_TRACE_PROPERTIES *properties; /* a block of Wnode.BufferSize bytes */
-    const void *name;                         /* name of the session: WCHARs if `wide`, else in the ANSI code page */
-    bool wide;                                /* `name` and the names in the block are WCHARs; otherwise ANSI */
-    bool autologger;                          /* the settings come from the registry instead of a program */
+    const void *name; /* name of the session: WCHARs if `wide` is true, otherwise bytes in the ANSI code page */
+    bool wide;        /* `name` and the names in the block are WCHARs; false: they are in the ANSI code page */
+    bool autologger;  /* the settings come from the registry instead of a program */
 };
 
 /* The requested settings; after the second step, the session's actual settings. */
@@ -46,21 +46,21 @@ struct trace_settings {
     char *name, *file;        /* UTF-8, from memory_alloc; file NULL: no file */
 };
 /* First step: validates the call itself. Returns a Windows error code with an error text that names the member; on
-   ERROR_SUCCESS free *out with trace_settings_free. */
+   ERROR_SUCCESS, the caller must free *out with trace_settings_free. */
 ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out);
 void trace_settings_free(struct trace_settings *s);
 /* Handles the names of the kernel loggers: a session with such a name gets the logger's GUID. Returns 87 if the session
-   has such a GUID but another name. */
+   has the GUID of a kernel logger but another name. */
 ULONG trace_settings_reserved(struct trace_settings *s);
 
-/* Parts of the first step, for functions that are called for an existing session. */
-/* Checks that Properties has the size for its kind (error 24) and that its offsets lie in the block, after the
-   structure (error 87). */
+/* The functions below perform parts of the first step. Functions that concern an existing session call them, too. */
+/* Returns ERROR_BAD_LENGTH (24) if the block is too small for its version of the structure, and ERROR_INVALID_PARAMETER
+   (87) if an offset does not lead to a place in the block after the structure. */
 ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p);
-/* Reads the name of a session; *out NULL: empty or too long. Errors: ERROR_NOT_ENOUGH_MEMORY. */
+/* Reads the name of a session. If the name is empty or too long, *out is NULL. Errors: ERROR_NOT_ENOUGH_MEMORY. */
 ULONG trace_name_read(const void *name, bool wide, char **out);
-/* Reads the log file's name from a checked block; *out NULL: no name. ERROR_BAD_LENGTH: it is not terminated in the
-   block. */
+/* Reads the log file's name from a checked block. If the block has no name, *out is NULL. Returns ERROR_BAD_LENGTH if
+   the name has no NUL within the block. */
 ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out);
 /* Reads EnableFlags, or the eight group masks of its extension in the block. Returns 87 if the extension is outside the
    block. */

@@ -19,8 +19,8 @@ struct image_facts {
     uint64_t base;                   /* address of the file's first page */
     char build_id[2 * BUILD_ID + 1]; /* hexadecimal digits; "": no build id */
 };
-/* Reads the facts about the file. HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with a text: the file is neither PE nor
-   ELF. */
+/* Reads the facts about the file. Returns HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) with an error text if the file is
+   neither PE nor ELF. */
 HRESULT image_read_facts(const uint8_t *bytes, size_t size, struct image_facts *out);
 /* Adds the functions. Skips tables that are not completely in the file. Errors: E_OUTOFMEMORY. */
 HRESULT image_read_symbols(const uint8_t *bytes, size_t size, struct symbol_table *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the functions of a PDB file. They are stored in two places: with sizes in the stream of each module, and as
-   public symbols in one stream for the whole image. Public PDB files contain only the public symbols. */
+/* Reads the functions of a PDB file. The functions are in two places. Each module has a stream with its functions and
+   their sizes. One stream for the whole image has the public symbols, without sizes. Public PDB files contain only the
+   public symbols. */
 #include "engine/etw/symbols/pdb_file.h"
 
 #include "engine/base/memory.h"
@@ -39,7 +40,8 @@ static HRESULT read_dbi(struct pdb *p)
         return hr;
     p->records = get_u16(head + 20);
     uint64_t at = DBI_HEAD;
-    /* Offsets of header fields: the sizes of the parts that precede the list of streams, in the order of the parts. */
+    /* Offsets of those header fields that contain the sizes of the parts before the list of streams, in the order of
+       the parts. */
     static const uint8_t parts[] = {24, 28, 32, 36, 40, 52};
     for (size_t i = 0; i < sizeof parts; i++) {
         const uint32_t part = get_u32(head + parts[i]);
@@ -62,7 +64,8 @@ static HRESULT read_dbi(struct pdb *p)
     return S_OK;
 }
 
-/* Reads a whole stream, from memory_alloc. NULL with S_OK: the stream does not exist. */
+/* Reads a whole stream. *out is from memory_alloc. If the stream does not exist or is empty, returns S_OK, and *out is
+   NULL. */
 static HRESULT load_stream(struct pdb *p, uint16_t stream, uint8_t **out, uint32_t *size)
 {
     *out = NULL;
@@ -155,8 +158,8 @@ static HRESULT take_record(struct pdb *p, uint16_t kind, const uint8_t *data, si
     }
 }
 
-/* Reads the records from `at` to `end` of the stream. A record is a u16 length (without itself), a u16 kind, and
-   data. */
+/* Reads the records from `at` to `end` of the stream. A record consists of a u16 length, a u16 kind, and data. The
+   length counts the bytes that follow it. */
 static HRESULT read_records(struct pdb *p, uint32_t stream, uint32_t at, uint32_t end, uint8_t *window)
 {
     HRESULT hr = S_OK;

@@ -6,7 +6,7 @@
 
 #include "engine/etw/symbols/symbol_table.h"
 
-/* Reads `size` bytes at an offset. A failure, or fewer bytes, means that the file is corrupt. */
+/* Reads exactly `size` bytes at an offset. Fails with an error for corrupt files if the file has fewer bytes. */
 struct pdb_source {
     HRESULT (*read)(void *context, uint64_t offset, void *bytes, size_t size);
     void *context;
@@ -14,11 +14,11 @@ struct pdb_source {
 };
 struct pdb_identity {
     GUID signature;
-    uint32_t age;      /* age in the DBI stream; the image's reference to the PDB has this age */
+    uint32_t age;      /* age in the DBI stream; an image that refers to the PDB contains this age */
     uint32_t file_age; /* age in the PDB stream */
 };
-/* Reads the identity. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: the file is not a PDB file, or is corrupt.
-   Other errors: E_OUTOFMEMORY. */
+/* Reads the identity. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text if the file is not a PDB file
+   or is corrupt. Other errors: E_OUTOFMEMORY. */
 HRESULT pdb_read_identity(const struct pdb_source *source, struct pdb_identity *out);
 /* Adds all functions to the table; after a failure, the table has those that could be read. */
 HRESULT pdb_read_symbols(const struct pdb_source *source, struct symbol_table *out);

@@ -41,8 +41,8 @@ static HRESULT add_folder(struct symbols *s, const char *text, size_t size)
     return hr;
 }
 
-/* Adds an element of a list. An element is a folder, or words separated by '*', of which the first word is the type of
-   the others. */
+/* Adds an element of a list. An element is either a folder or a sequence of words separated by '*'. The first word of a
+   sequence names the type, and each further word is a folder or a URL. */
 static HRESULT add_element(struct symbols *s, const char *text, size_t size)
 {
     const char *star = memchr(text, '*', size), *end = text + size;
@@ -129,7 +129,7 @@ static void add_warning(struct symbols *s, const char *object, const char *why)
     char *text =
         s->count.warnings.count < MOST_WARNINGS ? text_format("cannot read symbols: '%s': %s", object, why) : NULL;
     if (text)
-        (void)texts_add_owned(&s->count.warnings, text); /* ignored: out of memory for a warning is not a failure */
+        (void)texts_add_owned(&s->count.warnings, text); /* ignore the result: a lost warning is not a failure */
 }
 
 /* ---- PDB files ---- */
@@ -211,7 +211,7 @@ static HRESULT take_debug_file(void *context, const char *path)
     if (other)
         add_warning(w->symbols, path, "the file belongs to a different build");
     if (SUCCEEDED(hr) && !other) {
-        facts.base = w->facts.base; /* the file may lack the image's first page */
+        facts.base = w->facts.base; /* the image's base: the debug file may lack the image's first page */
         hr = elf_functions((const uint8_t *)bytes, size, &facts, w->table);
     }
     memory_free(bytes);
@@ -220,8 +220,9 @@ static HRESULT take_debug_file(void *context, const char *path)
     return hr == E_OUTOFMEMORY ? hr : FAILED(hr) || other ? S_FALSE : S_OK;
 }
 
-/* Searches for the debug information that was split from a stripped image: FOLDER/.build-id/ab/cdef.debug, as in Linux
-   distributions below /usr/lib/debug, or _.debug/elf-buildid-sym-abcdef/_.debug, as in symbol stores. */
+/* Searches each folder for the debug information that was split from a stripped image. For the build id abcdef, the
+   file is .build-id/ab/cdef.debug, as in the folder /usr/lib/debug of Linux distributions, or
+   _.debug/elf-buildid-sym-abcdef/_.debug, as in symbol stores. */
 static HRESULT find_debug_file(struct wanted *w)
 {
     struct symbols *s = w->symbols;

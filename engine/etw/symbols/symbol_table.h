@@ -23,10 +23,11 @@ struct symbol_table {
     struct text_buffer names; /* the names, each with its NUL */
 };
 /* Adds a function. The name ends at the first NUL or after `size` bytes; functions with empty names are ignored.
-   E_OUTOFMEMORY; S_FALSE: the table is full. */
+   Returns S_FALSE if the table is full, and E_OUTOFMEMORY if memory runs out. */
 HRESULT symbol_table_add(struct symbol_table *t, uint64_t at, uint64_t bytes, const char *name, size_t size);
 HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t bytes);
-/* Sorts the table. Call it after adding the last row. Of several rows with the same offset, one with a size is kept. */
+/* Sorts the table. Call it after adding the last row. If several rows have the same offset, keeps only one of them, and
+   prefers a row with a size. */
 void symbol_table_sort(struct symbol_table *t);
 /* Finds the function that contains the offset. *from is the offset's distance from the function's beginning. False:
    unknown. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads DWARF with libdw, which is loaded when a file needs it. Most files have a symbol table, and the program must
-   also start without elfutils. The declarations are those of the documented interface of elfutils 0.1xx (libdw.so.1 and
-   libelf.so.1, whose names and structures are stable). The build does not need its headers. */
+/* Reads DWARF with libdw. libdw is loaded only when a file needs it, because most files have a symbol table, and
+   because the program must also start on systems without elfutils. The declarations are those of the documented
+   interface of elfutils 0.1xx (libdw.so.1 and libelf.so.1, whose names and structures are stable). The build does not
+   need its headers. */
 #include "engine/etw/symbols/dwarf_functions.h"
 
 #include <dlfcn.h>
