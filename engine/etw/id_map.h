@@ -19,7 +19,7 @@ struct id_map {
 void *id_map_find(const struct id_map *m, uint64_t key);
 /* Prefetches the memory that finding the key will read. */
 void id_map_prefetch(const struct id_map *m, uint64_t key);
-/* Returns the key's item, and adds it if it is missing. NULL: out of memory, or the key is 0. */
+/* Returns the key's item, and adds it if it is missing. Returns NULL if memory runs out or the key is 0. */
 void *id_map_put(struct id_map *m, uint64_t key);
 void id_map_remove(struct id_map *m, uint64_t key);
 /* Returns the next item. Start with *at = 0; NULL at the end. *key may be NULL. Do not put or remove items during the

@@ -39,7 +39,7 @@ void stack_joiner_finish(struct stack_joiner *j, struct stack_counts *counts);
    the event has no stack. */
 bool stack_joiner_find(struct stack_joiner *j, uint64_t number, struct event_stack *out);
 /* The caller uses this function to prefetch memory. If stack_joiner_find last returned stack n of the trace, returns
-   stack n + `ahead`. False: no more stacks. */
+   stack n + `ahead`. Returns false if there are no more stacks. */
 bool stack_joiner_ahead(const struct stack_joiner *j, size_t ahead, struct event_stack *out);
 const struct stack_tree *stack_joiner_tree(const struct stack_joiner *j);
 void stack_joiner_free(struct stack_joiner *j); /* NULL is allowed */

@@ -18,7 +18,7 @@ struct stack_tree {
     uint32_t *latest; /* recently added stacks, by the hash of their values; NULL: out of memory, or not created yet */
     uint64_t refused; /* nodes that were not added because of `most` */
 };
-/* Finds or adds the frame `value` called by `parent`. 0: out of memory, or the limit was reached. */
+/* Finds or adds the frame `value` called by `parent`. Returns 0 if memory runs out or the limit was reached. */
 uint32_t stack_tree_add(struct stack_tree *t, uint32_t parent, uint64_t value);
 /* Prefetches the memory that adding this node will read; call it some nodes earlier. `parent` is the expected number of
    the node's parent. */

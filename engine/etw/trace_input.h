@@ -63,7 +63,7 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
 /* Allows reading traces that are still being written; call it before the first reading. Incomplete buffers are read
    when they are complete. */
 HRESULT trace_inputs_follow(struct trace_inputs *in);
-/* Checks whether data were added to the traces. S_FALSE: no new data. */
+/* Checks whether data were added to the traces. Returns S_FALSE if there are no new data. */
 HRESULT trace_inputs_grow(struct trace_inputs *in);
 void trace_inputs_close(struct trace_inputs *in);
 

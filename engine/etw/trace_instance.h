@@ -31,22 +31,23 @@ const char *trace_instance_path(const struct trace_instance *t); /* Unix path of
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 
-/* Returns the format file of an event, from memory_alloc. HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND): the kernel lacks
-   it. */
+/* Returns the format file of an event, from memory_alloc. Returns HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) if the
+   kernel lacks the event. */
 HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out);
-/* Enables or disables an event. `filter`: in the kernel's syntax; NULL: no filter. */
+/* Enables or disables an event. `filter` uses the kernel's syntax; NULL means no filter. */
 HRESULT trace_instance_enable(const struct trace_instance *t, const char *system, const char *event, const char *filter,
                               bool on);
 /* Writes another control file of the instance, such as "tracing_on". */
 HRESULT trace_instance_set(const struct trace_instance *t, const char *file, const char *text);
 
-/* Number of events in a processor's ring now, and number of events lost since the beginning. */
+/* `entries` is the number of events in a processor's ring now, and `lost` is the number of events lost since the
+   beginning. */
 struct trace_state {
     uint64_t entries, lost;
 };
 HRESULT trace_instance_state(struct trace_instance *t, uint32_t processor, struct trace_state *out);
-/* Removes the oldest page of layout->page_size bytes from a processor's ring. S_FALSE: the ring is empty. Call it only
-   if trace_state.entries is not 0, because under Wine the call blocks while the ring is empty. */
+/* Removes the oldest page of layout->page_size bytes from a processor's ring. Returns S_FALSE if the ring is empty.
+   Call it only if trace_state.entries is not 0, because under Wine the call blocks while the ring is empty. */
 HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_t *page);
 /* Stops recording and removes the instance. After a failure the instance can still exist. If the failure is that
    tracefs was unmounted, the instance still exists and keeps recording. NULL is allowed. */

@@ -88,7 +88,7 @@ struct event_object {
     struct relogged_event event;
 };
 
-/* Creates an event object with a copy of the record and one reference. NULL: out of memory. */
+/* Creates an event object with a copy of the record and one reference. Returns NULL if memory runs out. */
 static trace_event_interface *relogger_event_create(const EVENT_RECORD *record);
 
 static struct event_object *event_of(trace_event_interface *face)

@@ -92,7 +92,7 @@ static void value_name(const GUID *guid, WCHAR name[37])
     name[36] = 0;
 }
 
-/* Reads a descriptor from the registry. *out is from memory_alloc. S_FALSE: no descriptor is stored. */
+/* Reads a descriptor from the registry. *out is from memory_alloc. Returns S_FALSE if no descriptor is stored. */
 static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     DWORD bytes = 0;
@@ -114,7 +114,8 @@ static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWO
     return win32_failed(status ? (DWORD)status : ERROR_INVALID_SECURITY_DESCR, "WMI\\Security");
 }
 
-/* Returns the descriptor of the GUID, otherwise the registered default. S_FALSE: neither is registered. */
+/* Returns the registered descriptor of the GUID, otherwise the registered default. Returns S_FALSE if neither is
+   registered. */
 static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     WCHAR name[37];
@@ -242,7 +243,7 @@ static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
     return ok ? S_OK : win32_failed(GetLastError(), "WMI\\Security");
 }
 
-/* Returns an ACL that grants everyone all rights. It is from memory_alloc; NULL when out of memory. */
+/* Returns an ACL that grants everyone all rights. The ACL is from memory_alloc. Returns NULL if memory runs out. */
 static ACL *all_allowed(void)
 {
     SID everybody = {SID_REVISION, 1, {SECURITY_WORLD_SID_AUTHORITY}, {SECURITY_WORLD_RID}};

@@ -295,7 +295,7 @@ static bool exports_name(const struct injection_exports *e, uint32_t old_count, 
     return bsearch(&key, e->names, old_count, sizeof key, by_text) != NULL;
 }
 
-/* Returns the forwarder of an old function; NULL: the function is code. */
+/* Returns the forwarder of an old function, or NULL if the function is code. */
 static const char *forwarder_of(const struct injection_exports *e, uint32_t index)
 {
     const uint32_t begin = get_u32(e->image + e->entry), bytes = get_u32(e->image + e->entry + 4);

@@ -157,7 +157,7 @@ static bool has_event_functions(const char *dll)
 }
 
 /* Returns our TDH, and loads it at the first call. Its file is in this DLL's folder, which the loader would not search.
-   NULL if the file does not exist. */
+   Returns NULL if the file does not exist. */
 static HMODULE own_tdh(void)
 {
     static const WCHAR name[] = L"opentdh.dll";

@@ -48,8 +48,8 @@ static HRESULT broken(struct ring_page *p)
     return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
 }
 
-/* Handles a record that is not an event: a time record, or padding in place of a discarded event. False: the record
-   exceeds the page. */
+/* Handles a record that is not an event: a time record, or padding in place of a discarded event. Returns false if the
+   record exceeds the page. */
 static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
 {
     const uint32_t left = (uint32_t)(p->end - p->at);
@@ -109,7 +109,7 @@ static const char *line_end(const char *line)
     return end ? end : line + strlen(line);
 }
 
-/* Parses the number after `what` in the line. False: no 16-bit number follows. */
+/* Parses the number after `what` in the line. Returns false if no 16-bit number follows `what`. */
 static bool line_number(const char *line, const char *end, const char *what, uint16_t *out)
 {
     const size_t length = strlen(what);

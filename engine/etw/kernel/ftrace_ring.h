@@ -25,7 +25,7 @@ struct ring_event {
     uint32_t size; /* bytes of data, a multiple of 4 */
 };
 
-/* Begins to read a page of layout->page_size bytes. False: the page is not valid. */
+/* Begins to read a page of layout->page_size bytes. Returns false if the page is invalid. */
 bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page);
 /* Reads the next event. Returns S_FALSE at the end of the page, and HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the rest
    of the page is unreadable. */
@@ -43,9 +43,9 @@ enum { RING_NO_EVENT = 0, RING_MOST_ID = 0xFFFF };
 /* Parses the contents of events/header_page. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if the
    format is unknown. */
 HRESULT ring_layout_read(const char *text, struct ring_layout *out);
-/* Returns the event's number (common_type); RING_NO_EVENT: the text has no number. */
+/* Returns the event's number (common_type), or RING_NO_EVENT if the text contains no number. */
 uint32_t ring_format_id(const char *text);
-/* Returns the field with this name; all zero if it is missing. */
+/* Returns the field with this name. If the text lacks the field, the result is all zero. */
 struct ring_field ring_format_field(const char *text, const char *name);
 
 /* Returns the field's value, a number of at most 8 bytes. Returns 0 if the field is outside the event. */

@@ -113,7 +113,8 @@ static HRESULT put_processors(const struct configuration *c)
 
 /* ---- disks ---- */
 
-/* Returns the folder and the file system type of the device's first mount. False: it is not mounted. */
+/* Returns the folder and the file system type of the device's first mount. Returns false if the device is not
+   mounted. */
 static bool mount_of(const struct configuration *c, const char *device, char folder[MOST_TEXT], char system[32])
 {
     char name[MOST_TEXT];

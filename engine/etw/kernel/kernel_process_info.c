@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Returns the command line with spaces between the arguments, from memory_alloc. *first is the length of the first
-   argument. NULL: the command line is unreadable or empty. */
+   argument. Returns NULL if the command line is unreadable or empty. */
 static char *command_line(const struct kernel_tracer *k, uint32_t process, size_t *first)
 {
     char *text;
@@ -31,7 +31,7 @@ static char *command_line(const struct kernel_tracer *k, uint32_t process, size_
     return text;
 }
 
-/* Reads the user of a process. False: the process has exited. */
+/* Reads the user of a process. Returns false if the process has exited. */
 static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *user)
 {
     char *text;

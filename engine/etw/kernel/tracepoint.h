@@ -36,8 +36,8 @@ HRESULT windows_ids_begin(const char *name, struct windows_ids **out);
 /* Learns the new threads. Call it with each pass of the tracer. A thread that lives for less than the time between two
    passes stays unknown. After a failure, the next pass tries again. */
 HRESULT windows_ids_pass(struct windows_ids *w);
-/* Returns the Windows thread of a Linux thread; NULL: the Linux thread does not belong to Wine, or its Windows thread
-   is not known yet. A thread that has exited stays known until its number is reused. */
+/* Returns the Windows thread of a Linux thread. Returns NULL if the Linux thread does not belong to Wine, or if its
+   Windows thread is not known yet. A thread that has exited stays known until its number is reused. */
 const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread);
 /* Returns the time (ns of the instances' clock, at most `now`) up to which the Windows numbers of all started threads
    are known. While a process starts up, its Windows number is unknown. During this time, but for one second at most,
@@ -81,7 +81,8 @@ struct kernel_source {
     void (*ran_down)(struct kernel_tracer *k);
     /* Like kernel_tracer_pass. */
     HRESULT (*pass)(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
-    /* Called after a failed pass. A failure means that the source no longer works. NULL: the source always works. */
+    /* Called after a failed pass. A failure means that the source no longer works. The pointer is NULL if the source
+       always works. */
     HRESULT (*works)(struct kernel_tracer *k);
     /* Returns the number of events that the source is known to have lost; the real number can be higher. */
     uint64_t (*lost)(const struct kernel_tracer *k);
@@ -232,7 +233,7 @@ struct kernel_tracer {
    (kernel_tracer.h). */
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process);
 uint32_t kernel_thread_id(const struct kernel_tracer *k, uint32_t thread);
-/* Returns the Windows number of a host OS process; 0: it has none. */
+/* Returns the Windows number of a host OS process, or 0 if the process has no such number. */
 uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process);
 void kernel_learn_windows(struct kernel_tracer *k);
 /* Returns the process of a thread, or the thread if its process is unknown. */

@@ -18,8 +18,8 @@ static bool is_over(const struct provider_session *s, const struct provider_thre
     return session_load(&s->buffers.processor[processor].word) == SESSION_STOPPED;
 }
 
-/* EVENT_TRACE_BLOCKING_MODE: waits as long as the host process is running. After the host process has exited, the
-   process that recovers the session stops the session, which ends the wait. */
+/* Used for EVENT_TRACE_BLOCKING_MODE. Waits as long as the host process is running. After the host process has exited,
+   the process that recovers the session stops the session, which ends the wait. */
 static uint8_t *wait_for_place(struct provider_session *s, struct provider_thread *t, uint32_t bytes, uint64_t *stamp)
 {
     enum { YIELDS = 1000, PAUSE_MS = 1 };
@@ -134,7 +134,8 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     return ERROR_SUCCESS;
 }
 
-/* Marks the thread as inside, and returns the registration's current enable settings. NULL: no longer enabled. */
+/* Marks the thread as inside, and returns the registration's current enable settings. Returns NULL if the registration
+   is no longer enabled. */
 static inline __attribute__((always_inline)) const struct provider_enables *
 enter(struct registration *r, uint64_t handle, struct provider_thread *t)
 {

@@ -86,7 +86,7 @@ struct event_call {
     const void *from; /* return address of the API function; stacks begin with it */
 };
 /* Writes the event to all sessions that receive it, with all items that they request. The thread must be marked as
-   inside (provider_enter). ERROR_NOACCESS: the call contains an invalid address. */
+   inside (provider_enter). Returns ERROR_NOACCESS if the call contains an invalid address. */
 ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t, const struct event_call *call);
 
 /* Returns whether a session receives an event of this level and keyword. */

@@ -353,7 +353,8 @@ static HRESULT register_now(uint64_t handle, const GUID *guid, bool classic)
     return S_OK;
 }
 
-/* Registers the provider's group in the directory. Call it under `joining`. S_FALSE: the registration has ended. */
+/* Registers the provider's group in the directory. Call it under `joining`. Returns S_FALSE if the registration has
+   ended. */
 static HRESULT register_group(uint64_t handle, const GUID *group)
 {
     struct provider_numbers numbers;

@@ -252,7 +252,7 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     return r ? ERROR_SUCCESS : full ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* Returns the registration of a handle; NULL for an invalid handle and for handle 0. */
+/* Returns the registration of a handle, or NULL for an invalid handle and for handle 0. */
 static struct registration *provider_find(uint64_t handle)
 {
     return handle != 0 ? registration_of(handle) : NULL;
@@ -492,7 +492,8 @@ static uint64_t instance_of(const struct provider_enable *before, const struct p
     return bit;
 }
 
-/* S_FALSE: the enable setting is not for this process, or its session is not available. */
+/* Adds an enable setting. Returns S_FALSE if the setting is not for this process, or if its session is not
+   available. */
 static HRESULT add_enable(struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *e, const struct provider_source *source, bool classic)
 {

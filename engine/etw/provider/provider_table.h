@@ -64,7 +64,7 @@ struct provider_thread {
     uint32_t seen; /* used by provider_threads_outside */
 };
 
-/* Returns the structure of the calling thread, and creates it on the first call. NULL: out of memory. */
+/* Returns the structure of the calling thread, and creates it on the first call. Returns NULL if memory runs out. */
 struct provider_thread *provider_thread_make(void);
 static inline struct provider_thread *provider_thread_own(void)
 {
@@ -220,10 +220,11 @@ ULONG provider_set_typed(uint64_t handle, bool typed);
 
 /* Provides sessions to provider_apply. */
 struct provider_source {
-    /* Returns the session of an enable setting. Called under provider_lock. NULL: the session is not available now. */
+    /* Returns the session of an enable setting. Called under provider_lock. Returns NULL if the session is not
+       available now. */
     struct provider_session *(*session)(void *context, uint32_t logger, uint32_t generation);
-    /* Returns whether the session excludes the provider from its group (TraceSetDisallowList). NULL: no session
-       does. */
+    /* Returns whether the session excludes the provider from its group (TraceSetDisallowList). The pointer is NULL if
+       no session excludes providers. */
     bool (*disallows)(void *context, uint32_t logger, uint32_t generation, const GUID *provider);
     void *context;
     struct provider_scope scope;
@@ -274,7 +275,8 @@ void provider_recycle(struct registration *r);
    is true, otherwise by the GUID of the provider. Returns NULL if the setting does not exist. */
 const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
                                                    uint32_t generation, bool group);
-/* Queues the callbacks for a change from `old` (NULL: not enabled) to `new`. E_OUTOFMEMORY: none is queued. */
+/* Queues the callbacks for a change from `old` (NULL: not enabled) to `new`. On E_OUTOFMEMORY, no callback is
+   queued. */
 HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
                               const struct provider_enables *new);
 void provider_notices_free(struct registration_record *record);

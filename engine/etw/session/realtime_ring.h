@@ -53,8 +53,8 @@ size_t realtime_ring_size(uint32_t buffer_size);
 
 /* Initialises a ring in zeroed memory. */
 void realtime_ring_create(void *memory, uint32_t buffer_size, struct realtime_ring *out);
-/* Copies the oldest buffer to `buffer`, which has buffer_size bytes. S_FALSE: the ring is empty; HRESULT_FROM_WIN32
-   (ERROR_INVALID_DATA): the buffer was malformed, and skipped. */
+/* Copies the oldest buffer to `buffer`, which has buffer_size bytes. Returns S_FALSE if the ring is empty. Returns
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if the buffer was malformed; the buffer was then skipped. */
 HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_buffer_header *head);
 /* Returns the losses since the consumer connected. */
 void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint64_t *buffers);
@@ -84,8 +84,8 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
 /* Puts the first buffer of a connection: the log file header of a running session. Returns S_FALSE if the ring is full,
    and E_OUTOFMEMORY if memory runs out. */
 HRESULT realtime_ring_begin(struct realtime_ring *r, const struct etl_log *log);
-/* Puts a buffer in the form that session_sink receives: events from ETL_BUFFER_HEAD to head->used. S_FALSE: the ring is
-   full, and the buffer is counted as lost. *wake: the consumer is asleep and must be woken. */
+/* Puts a buffer in the form that session_sink receives: events from ETL_BUFFER_HEAD to head->used. If the ring is full,
+   returns S_FALSE and counts the buffer as lost. *wake is true if the consumer is asleep and must be woken. */
 HRESULT realtime_ring_put(struct realtime_ring *r, const struct etl_buffer_header *head, const uint8_t *bytes,
                           bool *wake);
 bool realtime_ring_is_full(const struct realtime_ring *r);

@@ -64,7 +64,7 @@ void session_log_begin_again(struct etl_log *log)
     log->start_stamp = stamp;
 }
 
-/* Returns the path of the file with this number, from memory_alloc; NULL when out of memory. */
+/* Returns the path of the file with this number, from memory_alloc. Returns NULL if memory runs out. */
 static char *session_file_path(const struct session_file *f, uint64_t number)
 {
     const char *at = (f->options.mode & NEWFILE) != 0 ? strstr(f->path, "%d") : NULL;

@@ -44,12 +44,12 @@ bool session_file_holds(void *file, uint64_t number);
 uint64_t session_file_first_number(const struct session_file *f);
 /* Returns the number of the file that is being written: 1, 2, 3 ... with EVENT_TRACE_FILE_MODE_NEWFILE. */
 uint64_t session_file_number(const struct session_file *f);
-/* The `write` function of session_sink, with a session_file as context. S_FALSE: the file has reached its maximum, and
-   there is no next file. */
+/* The `write` function of session_sink, with a session_file as context. Returns S_FALSE if the file has reached its
+   maximum and no next file follows. */
 HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Completes the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). S_FALSE: the mode is not
-   EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one. If
-   the old file cannot be completed, the failure is returned, but the session has switched to the new one. */
+/* Completes the file and continues in the next one (EVENT_TRACE_CONTROL_INCREMENT_FILE). Returns S_FALSE if the mode is
+   not EVENT_TRACE_FILE_MODE_NEWFILE. The next file is created first: if that fails the session stays with the old one.
+   If the old file cannot be completed, the failure is returned, but the session has switched to the new one. */
 HRESULT session_file_next(struct session_file *f);
 /* Sets the total losses of the session so far. A file reports only the losses since it was begun. */
 void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers);

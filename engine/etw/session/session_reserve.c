@@ -41,7 +41,7 @@ static bool session_try_claim(const struct session_buffers *b, uint32_t buffer, 
     return true;
 }
 
-/* Claims a free buffer; SESSION_NO_BUFFER: none is free. */
+/* Claims a free buffer. Returns SESSION_NO_BUFFER if no buffer is free. */
 static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t owner, uint32_t processor,
                                      uint64_t *mine)
 {

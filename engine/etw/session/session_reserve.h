@@ -117,8 +117,8 @@ uint8_t *session_reserve_late(const struct session_buffers *b, struct session_wr
 void session_count_lost(const struct session_buffers *b, const struct session_writer *w);
 
 /* Like session_try_reserve, but waits, and accepts an event of any size. An event that is too long for the session's
-   buffers when rounded up to a multiple of 8 is lost. NULL: the event is lost and counted, or the session has
-   stopped. */
+   buffers when rounded up to a multiple of 8 is lost. Returns NULL if the event is lost, which is counted, or if the
+   session has stopped. */
 static inline uint8_t *session_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t size,
                                        uint64_t *stamp)
 {

@@ -53,8 +53,8 @@ void session_report_send(struct session_report *r, ULONG code, const char *text)
     (void)signal_set(r->signal);
 }
 
-/* Waits for the report. E_ABORT: the host process exited without a report; S_FALSE: there was no report within
-   timeout_ms. */
+/* Waits for the report. Returns E_ABORT if the host process exited without a report, and S_FALSE if no report came
+   within timeout_ms. */
 static HRESULT session_report_wait(struct session_report *r, struct process *host, uint32_t timeout_ms, ULONG *code)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -242,7 +242,7 @@ static HRESULT start_host(const struct directory_session *s, const char *key, st
     return hr;
 }
 
-/* Starts the host process and waits for its report. E_ABORT: the host process exited without a report. */
+/* Starts the host process and waits for its report. Returns E_ABORT if the host process exited without a report. */
 static HRESULT start_once(const struct directory_session *s, ULONG *code)
 {
     char key[SHARED_KEY_DIGITS + 1];

@@ -118,7 +118,7 @@ static uint64_t take_pointer(struct payload *p)
     return p->width == 4 ? take_u32(p) : take_u64(p);
 }
 
-/* Reads UTF-16 up to its NUL or the end. The returned text is from memory_alloc; NULL: out of memory. */
+/* Reads UTF-16 up to its NUL or the end. The text is from memory_alloc. Returns NULL if memory runs out. */
 static char *take_text(struct payload *p)
 {
     size_t units = 0;
@@ -174,7 +174,7 @@ static HRESULT module_create(const char *path, uint32_t size, uint32_t time, con
     return S_OK;
 }
 
-/* Finds or adds a module. S_FALSE: too many modules. */
+/* Finds or adds a module. Returns S_FALSE if there are too many modules. */
 static HRESULT module_find(struct code_places *p, const char *path, uint32_t size, uint32_t time,
                            const struct identity *id, uint32_t *out)
 {
@@ -319,7 +319,7 @@ static HRESULT take_image(struct code_places *p, const struct trace_event *e)
 
 /* ---- methods ---- */
 
-/* Finds or adds a name. S_FALSE: too many names. */
+/* Finds or adds a name. Returns S_FALSE if there are too many names. */
 static HRESULT name_find(struct code_places *p, const char *name, uint32_t *out)
 {
     uint64_t hash = hash_text(HASH_START, name);

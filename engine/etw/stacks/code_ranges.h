@@ -26,12 +26,13 @@ struct code_ranges {
    reached; in the second case *hr is S_OK. */
 struct code_range *code_ranges_begin(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t size,
                                      uint64_t from, HRESULT *hr);
-/* Returns the open range at that base; NULL: no open range. */
+/* Returns the open range at that base, or NULL if no range is open there. */
 struct code_range *code_ranges_open(const struct code_ranges *r, uint32_t process, uint64_t base);
 void code_ranges_end(struct code_ranges *r, uint32_t process, uint64_t base, uint64_t to);
 void code_ranges_sort(struct code_ranges *r);
 /* Returns the range that contains the address at the time of that event. If no range contains the address at that time,
-   returns a range that contains the address at another time. NULL: no such range. */
+   returns a range that contains the address at another time. Returns NULL if no range contains the address at any
+   time. */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint32_t process, uint64_t address,
                                           uint64_t number);
 void code_ranges_free(struct code_ranges *r);

@@ -97,7 +97,7 @@ bool stack_is_carrier(const EVENT_RECORD *r)
 
 /* ---- records ---- */
 
-/* Adds a record and returns its index + 1; 0: out of memory, or the limit was reached. */
+/* Adds a record and returns its index + 1. Returns 0 if memory runs out or the limit was reached. */
 static uint32_t match_add(struct stack_joiner *j, uint64_t number, uint32_t process, uint32_t thread)
 {
     if (j->count >= MOST_MATCHES) {
@@ -258,7 +258,7 @@ static size_t recent_first(const struct source *s, int64_t stamp)
     return low;
 }
 
-/* Returns the event that matches the stack best; NULL: no event matches. */
+/* Returns the event that matches the stack best, or NULL if no event matches. */
 static struct recent *recent_find(const struct source *s, const struct arrival *a)
 {
     size_t low = recent_first(s, a->stamp);
@@ -315,8 +315,8 @@ static size_t read_frames(struct stack_joiner *j, const uint8_t *at, size_t size
     return count;
 }
 
-/* Adds `count` frames from index `from` on to the tree, and returns their node; 0: out of memory, or the limit was
-   reached. */
+/* Adds `count` frames from index `from` on to the tree, and returns their innermost node. Returns 0 if memory runs out
+   or the limit was reached. */
 static uint32_t frames_add(struct stack_joiner *j, size_t from, size_t count)
 {
     const uint64_t refused = j->tree.refused;

@@ -64,7 +64,7 @@ static HRESULT pe_open(const uint8_t *bytes, size_t size, struct pe *p)
     return S_OK;
 }
 
-/* Returns the bytes at an offset of the image; NULL: the file has fewer than `size` bytes there. */
+/* Returns the `size` bytes at an offset of the image, or NULL if the file does not contain all of them. */
 static const uint8_t *pe_at(const struct pe *p, uint32_t offset, uint64_t size)
 {
     for (uint32_t i = 0; i < p->section_count; i++) {
@@ -78,7 +78,7 @@ static const uint8_t *pe_at(const struct pe *p, uint32_t offset, uint64_t size)
     return NULL;
 }
 
-/* Returns the text at an offset and its length. NULL: the text has no NUL within `most` bytes of the file. */
+/* Returns the text at an offset and its length. Returns NULL if the text has no NUL within `most` bytes of the file. */
 static const char *pe_text(const struct pe *p, uint32_t offset, size_t most, size_t *length)
 {
     const uint8_t *at = pe_at(p, offset, 1);
@@ -211,7 +211,7 @@ static bool is_elf(const uint8_t *bytes, size_t size)
                                       6) == 0;
 }
 
-/* Returns a table of `count` rows; NULL: the table is not completely in the file. */
+/* Returns a table of `count` rows, or NULL if the table is not completely in the file. */
 static const uint8_t *elf_table(const uint8_t *bytes, size_t size, uint64_t at, uint64_t count, size_t row)
 {
     return at <= size && count <= (size - at) / row ? bytes + at : NULL;

@@ -22,7 +22,7 @@ struct msf_file {
 /* Opens the container and checks that the blocks of all streams are in the file. Errors: those of pdb_read_identity.
    Free *out even after a failure. */
 HRESULT msf_open(const struct pdb_source *source, struct msf_file *out);
-/* Returns the size of a stream; 0: the stream does not exist. */
+/* Returns the size of a stream, or 0 if the stream does not exist. */
 uint32_t msf_size(const struct msf_file *m, uint32_t stream);
 /* Reads a part of a stream. Fails if the stream is shorter. */
 HRESULT msf_read(const struct msf_file *m, uint32_t stream, uint32_t offset, void *bytes, uint32_t size);

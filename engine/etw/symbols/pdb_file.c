@@ -97,7 +97,8 @@ static const uint8_t *section_of(const struct pdb *p, uint16_t segment)
     return segment >= 1 && segment <= p->section_count ? p->sections + (segment - 1) * (size_t)SECTION_BYTES : NULL;
 }
 
-/* Converts segment and offset to an offset in the image. False: the code was removed, or the segment does not exist. */
+/* Converts segment and offset to an offset in the image. Returns false if the code was removed or the segment does not
+   exist. */
 static bool to_offset(const struct pdb *p, uint16_t segment, uint32_t offset, uint64_t *out)
 {
     const uint8_t *section = section_of(p, segment);

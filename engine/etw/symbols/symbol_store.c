@@ -88,7 +88,8 @@ static bool is_plain_name(const char *name)
            !path_names_fault(name);
 }
 
-/* Returns the path of `name` in a folder, in a store under `key`, or in a two-level store. NULL: out of memory. */
+/* Returns the path of `name` in a folder, in a store under `key`, or in a two-level store. Returns NULL if memory runs
+   out. */
 static char *candidate(const char *folder, const char *name, const char *key, int layout)
 {
     char *base = path_with_separator(folder), *path = NULL;

@@ -76,7 +76,8 @@ void symbol_table_sort(struct symbol_table *t)
         qsort(t->extents, t->extent_count, sizeof *t->extents, by_extent);
 }
 
-/* Returns the last extent that begins at or before the offset; NULL: this extent does not contain the offset. */
+/* Finds the last extent that begins at or before the offset. Returns NULL if this extent does not contain the offset or
+   does not exist. */
 static const struct symbol_extent *extent_find(const struct symbol_table *t, uint32_t at)
 {
     size_t low = 0, high = t->extent_count;

@@ -29,8 +29,8 @@ HRESULT symbol_table_add_extent(struct symbol_table *t, uint64_t at, uint64_t by
 /* Sorts the table. Call it after adding the last row. If several rows have the same offset, keeps only one of them, and
    prefers a row with a size. */
 void symbol_table_sort(struct symbol_table *t);
-/* Finds the function that contains the offset. *from is the offset's distance from the function's beginning. False:
-   unknown. */
+/* Finds the function that contains the offset. *from is the offset's distance from the function's beginning. Returns
+   false if the function is unknown. */
 bool symbol_table_find(const struct symbol_table *t, uint64_t offset, const char **name, uint64_t *from);
 size_t symbol_table_bytes(const struct symbol_table *t);
 void symbol_table_free(struct symbol_table *t);
