@@ -15,8 +15,8 @@
    ended (NULL: not needed). */
 HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count);
-/* This process's part is about to start; adds the entry for the part. The part's file gets the session's log file name
-   if no other part has used this name, or if the session has EVENT_TRACE_PRIVATE_IN_PROC. Otherwise, and always with
+/* Adds the entry of this process's part, which is about to start. The part's file gets the session's log file name if
+   no other part has used this name, or if the session has EVENT_TRACE_PRIVATE_IN_PROC. Otherwise, and always with
    CONTROLLER_NUMBERED, its name is `name_<process id>`. Returns S_FALSE if the session has ended. */
 HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part);
 /* Removes a part that could not start, so that another part can use the session's log file name. */

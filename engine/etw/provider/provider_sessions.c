@@ -421,7 +421,8 @@ static bool follow_directory(void)
     return follows;
 }
 
-/* A thread sets it when ending. The waiting thread clears it after checking whether that thread was the last one. */
+/* A thread that is ending sets `leaving`. The waiting thread clears `leaving` after it has checked whether that thread
+   was the last one. */
 static atomic_bool leaving;
 
 void provider_thread_leaves(void)

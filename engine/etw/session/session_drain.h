@@ -179,9 +179,9 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
    If the recovering process is killed, another process can repeat the recovery. */
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
-/* Announces that the host process is about to sleep. Returns false if so many closed buffers wait, for this process or
-   for a writer, that it may sleep for at most 1 ms. *in_use is true if a processor has a buffer, which can contain
-   events; then the FlushTimer applies. Call session_drain_wake afterwards in any case. */
+/* Announces that the host process is about to sleep. Returns false if at least `wake_at` closed buffers wait for this
+   process or for a writer. The host process may then sleep for at most 1 ms. *in_use is true if a processor has a
+   buffer, which can contain events; then the FlushTimer applies. Call session_drain_wake afterwards in any case. */
 bool session_drain_sleep(struct session_drain *d, bool *in_use);
 void session_drain_wake(struct session_drain *d);
 

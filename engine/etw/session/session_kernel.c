@@ -397,8 +397,8 @@ static void write_note(struct session_kernel *k, uint64_t time)
     session_commit(at, get_u64(note->bytes) | SESSION_OWN_STAMP);
 }
 
-/* Reports a change in the trace and in the journal: of the source, of the events that it lacks, or of the processes
-   that are visible. */
+/* Reports a change of the source, of the events that the source lacks, or of the visible processes. The report goes to
+   the trace and to the journal. */
 static void kernel_note_state(struct session_kernel *k)
 {
     struct kernel_state now;
