@@ -212,8 +212,8 @@ static __attribute__((noinline)) ULONG write_long_data(struct registration *r, R
     return write_long(r, &call);
 }
 
-/* This is a separate function, so that a call that fails the checks executes little code. The function has no buffer on
-   its stack, so it needs no stack protector. */
+/* This is a separate function, so that a call that ends at the checks executes little code. The function has no buffer
+   on its stack, so it needs no stack protector. */
 static __attribute__((noinline, no_stack_protector)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
                                                                         const EVENT_DESCRIPTOR *descriptor,
                                                                         const GUID *activity, ULONG count,

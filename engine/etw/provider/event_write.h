@@ -99,9 +99,9 @@ static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_
     return (d->Keyword & e->any) != 0 && (d->Keyword & e->all) == e->all;
 }
 
-/* Both functions reserve a place for an event. `size` is in bytes and need not be a multiple of 8. On
-   failure, they return NULL. Then *status is an error code if the event was counted as lost, and ERROR_SUCCESS if the
-   session has ended. */
+/* Both functions reserve a place for an event. `size` is in bytes and need not be a multiple of 8. On failure, they
+   return NULL. Then *status is an error code if the event was counted as lost, and ERROR_SUCCESS if the session has
+   ended. */
 uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t, uint64_t size, uint64_t *stamp,
                           ULONG *status);
 static inline uint8_t *event_place(struct provider_session *s, struct provider_thread *t, uint64_t size,

@@ -448,8 +448,9 @@ static bool program_has_left(void)
     return last_thread_is_own((uint32_t)others) && private_sessions_threads() == others;
 }
 
-/* LEAVES_MS delays the check for remaining threads, because a thread reports its end before it has ended. LOOK_MS is
-   the interval of further checks, because a terminated thread does not report its end. */
+/* A thread reports its end before it has ended. Therefore the next LEAVES_LOOKS checks for remaining threads follow at
+   intervals of LEAVES_MS. A terminated thread does not report its end. Therefore another check follows after LOOK_MS at
+   most. */
 static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };

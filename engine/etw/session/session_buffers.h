@@ -16,21 +16,22 @@
 
    All changes are compare-and-exchange operations on three kinds of 64-bit words.
 
-   1. The word of a processor names its current buffer and how far it is reserved:
+   1. The word of a processor names its current buffer, and how much of this buffer is reserved. Its fields, with their
+      numbers of bits, are:
         end 21         bytes in use / 8
         size 13        of the newest reservation / 8; 0: none yet
         owner 12       slot of the process that made the newest reservation
         buffer 12      index of the buffer; SESSION_NO_BUFFER: none
         generation 5   low bits of the buffer's generation, which counts how often it was handed out
         sealed 1       the buffer accepts no more events
-   2. The word of a buffer, by its state (4 bits):
+   2. The word of a buffer contains its state (4 bits). The other fields depend on the state:
         free, claimed     owner 12 (who claimed it), generation 48
         closed, written   end, size and owner of the processor's last word (46 bits); generation 14
-   3. The first 8 bytes of an event; bits 28 to 31 are its state:
+   3. The first 8 bytes of an event are its first word. Bits 28 to 31 contain the state of the event:
         0    no mark yet; the place may already be reserved. Buffers are zeroed before they are handed out
         1    {size 16, owner 12, thread}: its owner is writing it
-        2    {size 16, owner 12, 0}: the same; the writer of the next event set this mark, before the owner did
-        3    {size 16, 0, 0}: torn: its owner ended before the commit; counted as lost
+        2    {size 16, owner 12, 0}: like 1, but the writer of the next event set this mark before the owner did
+        3    {size 16, 0, 0}: torn; its owner ended before the commit, and the event was counted as lost
         12   its final header (9: that of a TraceMessage event): the event is complete
 
    A writer (session_reserve.h) reserves a place by advancing `end` in its processor's word, marks the event with state

@@ -155,8 +155,8 @@ ULONG session_code(HRESULT hr);
 
 /* Events about sessions in the event journal, for conditions that no error code reports to a caller. */
 enum session_journal_id {
-    SESSION_RECOVERED = 9101,     /* the host process had exited; the session's events were recovered */
-    SESSION_NOT_RECOVERED = 9102, /* the host process had exited; the session's last events are lost */
+    SESSION_RECOVERED = 9101,     /* after the exit of a host process, the session's events were recovered */
+    SESSION_NOT_RECOVERED = 9102, /* after the exit of a host process, the session's last events are lost */
     SESSION_NOT_WRITTEN = 9103,   /* the file cannot be written; the session continues in memory */
     SESSION_WRITTEN_AGAIN = 9104,
     SESSION_FULL = 9105,            /* the file has reached its maximum and is closed */
