@@ -87,7 +87,7 @@ static bool is_letter(char c)
 }
 
 /* Returns the length of a choice such as "CSV|TSV" at the start of the string. Returns 0 if the string does not begin
- * with a choice, or if several words of the choice may be combined. */
+   with a choice, or if several words of the choice may be combined. */
 static size_t choice_length(const char *text)
 {
     size_t length = 0;

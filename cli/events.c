@@ -34,7 +34,8 @@ static const char *level_name(enum journal_level level)
     return "";
 }
 
-/* Returns the name of the event's set. The set is the first field, except in events without a set. */
+/* Returns the name of the event's set, which is in the field DataCollecotrSet (as Windows spells it), or else in Name.
+   Returns "" for events without a set. */
 static const char *set_of(const struct journal_entry *e)
 {
     for (size_t i = 0; i < e->count; i++)

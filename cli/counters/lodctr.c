@@ -137,7 +137,8 @@ static HRESULT load_text(const char *path, char **out)
     return hr;
 }
 
-/* Loads the header file `name`. A relative name is relative to the ini file's folder. */
+/* Loads the header file `name` from the ini file's folder, or, if this folder does not contain it, from the path
+   `name`. */
 static HRESULT load_symbols(const char *ini_path, const char *name, char **out)
 {
     char *folder = path_folder(ini_path), *beside = folder ? path_join(folder, name) : NULL;

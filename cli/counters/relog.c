@@ -214,8 +214,8 @@ static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
     const bool is_file = r->format->is_file;
-    /* At this point output_begin has created the file `path`. The log writer may replace this file, because it is empty
-       unless the output is appended to an existing log. */
+    /* If the format is a file format, output_begin has created the file to write. The log writer may replace this file,
+       because it is empty unless the output is appended to an existing log. */
     const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
                                         .replace = is_file && !r->appends,
                                         .comment = info->comment,

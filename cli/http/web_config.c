@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the -web file. The file is YAML, but may contain only two kinds of lines: a section that begins in the first
-   column, and indented lines "key: value" below the section. Any other YAML syntax is an error that names the line,
-   because a security setting must never be skipped. */
+/* Parses the -web file. The file is YAML, but only two of YAML's forms are supported: keys at the beginning of a line,
+   and, below a section, indented lines "key: value". Comments and empty lines are ignored. Any other YAML syntax is an
+   error that names the line, because a security setting must never be skipped. */
 #include "cli/http/web_config.h"
 
 #include "engine/base/error.h"

@@ -231,7 +231,7 @@ static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
 
 /* Selects the collector that an update changes, among those of the type (`adverb` 0 means any type). This is the
    collector that the line names; if the line names none, the collector with the set's name, or else the only collector.
-   Fails with E_INVALIDARG if no collector fits. */
+   Fails with E_INVALIDARG if no collector matches, or if several match and none has the set's name. */
 static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;

@@ -21,7 +21,7 @@ static void show(void *context, uint64_t done, uint64_t total)
         cli_progress_show(&r->progress, done, total);
 }
 
-/* Replaces the extension .xml or .html with `extension`. If the name has another extension, appends `extension`. */
+/* Replaces the extension .xml, .html or .htm with `extension`. To any other name, appends `extension`. */
 static char *with_extension(const char *path, const char *extension)
 {
     const char *own = path_extension(path);

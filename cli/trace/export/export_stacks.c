@@ -162,7 +162,8 @@ static HRESULT node_add(struct export *x, uint32_t parent, uint32_t frame, uint3
 
 struct part {
     uint32_t process, epoch;
-    uint64_t number, context; /* `context`: together with the address, it determines the name of a node */
+    uint64_t number, context; /* `context`: together with a node of the tree of addresses, determines the node
+                                 of the tree of frames */
     struct id_map *cache;
     bool innermost; /* the first frame is the address that was executed */
 };
