@@ -43,7 +43,7 @@ HRESULT counter_instance(const struct log_counter *counter, char **out);
 struct columns {
     struct filter *filter; /* borrowed */
     bool values;           /* true: computed values, one column per instance; false: wildcard counters stay wildcards */
-    bool raw;              /* keep raw values; all values of a column must then have the same type */
+    bool raw; /* keep raw values; counters with the same name but different types then have separate columns */
     struct log_counters counters;
     struct log_cell *cells; /* the current sample, one per column */
     struct column *columns; /* one per cell */

@@ -387,8 +387,8 @@ static HRESULT add_ranked(struct event_sink *s, struct row_sort *to, const char 
     return s->key.failed ? E_OUTOFMEMORY : row_sort_add(to, s->key.text, s->key.length, body, size);
 }
 
-/* Merges the rows with the records of their sub-tables. Both inputs are sorted by the groups' keys, so the next records
-   belong to the current row. */
+/* Merges the rows with the records of their sub-tables. Both inputs are sorted by the groups' keys. Records of groups
+   whose rows are not written are skipped. */
 static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, struct row_sort *ranked)
 {
     struct sorted_row row, sub;

@@ -189,7 +189,7 @@ struct place {
 struct column {
     uint64_t rank;
     /* A log may have several columns with the same name. The first of these columns is in the hash table, and next_twin
-       links each column to the next one. The members up to next_taken are indexes plus 1; 0 means none. */
+       links each column to the next one. The members next_twin to next_taken are indexes plus 1; 0 means none. */
     bool is_twin;      /* another column with this name precedes it */
     size_t next_twin;  /* the next column with this name */
     size_t last_twin;  /* only in the first column with a name: the last column with this name */

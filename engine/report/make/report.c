@@ -17,10 +17,10 @@
    2. create_parts gives half of the memory to the counters and half to the events. An event table that needs more
       memory uses a scratch file (row_sort.c). Counters that need more memory are omitted with a warning.
    3. read_all reads the inputs. If both counter logs and traces exist, a second thread reads the logs (thread 1 in the
-      drawing). The main thread (this thread) reads the traces, and only it calls the progress function. The two threads
-      share only the byte counts for the progress (logs_done, traces_done) and `failed`, all atomic; `warnings` and
-      `notes` belong to the main thread. The thread that fails first sets `failed`, which stops the other one with
-      ERROR_CANCELLED; read_both then returns the first failure.
+      drawing). The calling thread (this thread) reads the traces, and only it calls the progress function. The two
+      threads share only the byte counts for the progress (logs_done, traces_done) and `failed`, all atomic; `warnings`
+      and `notes` belong to the calling thread. The thread that fails first sets `failed`, which stops the other one
+      with ERROR_CANCELLED; read_both then returns the first failure.
    4. report_collect_warnings copies the readers' warnings about corrupt parts, and the notes about lost events and
       gaps. Lost events and gaps are facts of the recording, not problems of an input.
    5. write_document writes the sections in the order of the schema. The document has another name (it is a draft) until

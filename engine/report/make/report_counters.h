@@ -110,7 +110,7 @@ HRESULT slice_series_add(struct slice_series *s, int64_t utc, double value);
 /* Makes each slice at least `width` long. */
 void slice_series_widen(struct slice_series *s, int64_t width);
 /* Returns the growth per hour by linear regression over the means. Returns NaN if fewer than 12 slices have values, or
-   if these slices cover less than an hour. */
+   if all slices together, with or without values, cover less than an hour. */
 double slice_series_trend(const struct slice_series *s);
 /* Writes the slices as a table of the counter's row. The columns are start, end, n, mean, min and max; the table's note
    is the length of a slice in seconds. */
