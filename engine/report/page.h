@@ -43,11 +43,11 @@ struct page_bounds {
 /* Reads the report twice: first its content, then the part to show. Each table gets a share of the cells, small tables
    first; warnings, and the rows to which warnings refer, are always shown. Charts of the counters in these rows precede
    other charts. Elements have the additional attribute `title`. A Table also has `rows`, the total number of rows. The
-   Item of a warning also has `number`; the most severe warning has the number 1. A Data element with a number also has
-   `raw`, the number before formatting, and `id`, the target of a warning. Data and Table elements have a Tag element
-   for each of their tags; the first Data of a row also has the tags of its row and of hidden cells. A Waves element has
-   the values of all series for the script (page_waves.h). Each Damage element describes a problem of the report. Fails
-   like report_read. Warnings of report_read are added to `notes`. */
+   Item of a warning also has `number`; the most severe warning has the number 1. A Data element also has `raw`, the
+   number before formatting, if formatting changed it, and `id`, the target of a warning, if it has tags. Data and Table
+   elements have a Tag element for each of their tags; the first Data of a row also has the tags of its row and of
+   hidden cells. A Waves element has the values of all series for the script (page_waves.h). Each Damage element
+   describes a problem of the report. Fails like report_read. Warnings of report_read are added to `notes`. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *notes);
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Parts of the names of Windows' counters, in lower case. The unit of a counter is in the first row whose part its name
-   contains. */
+/* Parts of the names of Windows' counters, in lower case. The first row whose part occurs in a counter's name
+   determines the counter's unit. */
 static const struct {
     const char *part;
     struct page_unit unit;
