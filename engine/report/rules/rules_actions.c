@@ -99,7 +99,7 @@ void rules_outcome_free(struct rules_outcome *o)
     *o = (struct rules_outcome){0};
 }
 
-/* Returns the text of all elements `name` in the Item. */
+/* Returns the texts of all Data elements of the Item with that name, joined by line ends. */
 static HRESULT text_of(xmlNodePtr item, const char *name, char **out)
 {
     struct text_buffer b = {0};

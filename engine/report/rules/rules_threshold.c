@@ -379,8 +379,8 @@ static HRESULT put_item(struct rules_run *run, const struct threshold *t, const 
                         const char *tag, xmlNodePtr item)
 {
     static const struct {
-        const char *name, *written; /* `written` is a template for the text; NULL means that the text is in the
-                                       element `name` of the Threshold */
+        const char *name, *written; /* `written` is a template for the text; NULL means that the Threshold's Data
+                                       element called `name` contains the text */
     } parts[] = {{"when", "{when}"},       {"first", "{first}"}, {"last", "{last}"},
                  {"seconds", "{seconds}"}, {"worst", "{worst}"}, {"worstAt", "{worstAt}"},
                  {"cause", NULL},          {"details", NULL},    {"resolution", NULL}};

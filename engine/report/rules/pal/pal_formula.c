@@ -66,7 +66,7 @@ static const struct pal_source *counter_named(const struct pal_analysis *a, cons
 }
 
 /* Recognises a computed counter by its name and its operands. If `wrong` is set, recognises only the counters whose
-   code in PAL is known to be wrong; if it is not set, recognises only counters with correct code. */
+   code in PAL is known to be wrong; if it is not set, recognises only the other counters. */
 static bool formula_known(struct pal_set *set, const struct pal_analysis *a, const struct pal_source *s, bool wrong,
                           struct pal_formula *out)
 {
