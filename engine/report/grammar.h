@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The grammars of report schemas (MS-PLA 2.2.3.3) and of rules (MS-PLA 2.2.3.4), as tables. The readers check documents
-   against these tables, and XML Schemas are generated from these tables. */
+   against the tables, which are also the source of the XML Schemas. */
 #ifndef OPENPLA_GRAMMAR_H
 #define OPENPLA_GRAMMAR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads report schemas, which are ReportSchema documents (MS-PLA 2.2.3.3), and merges several files. schema_grammar.def
-   defines the elements and attributes; the XSD is also generated from schema_grammar.def. */
+   defines the elements and attributes; the XSD is generated from the same file. */
 #ifndef OPENPLA_REPORT_SCHEMA_H
 #define OPENPLA_REPORT_SCHEMA_H
 
