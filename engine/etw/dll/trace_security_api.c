@@ -304,8 +304,8 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
         (void)GetSecurityDescriptorDacl(old, &present, &kept, &defaulted);
     else if (operation == ADD_SACL)
         (void)GetSecurityDescriptorSacl(old, &present, &kept, &defaulted);
-    /* A descriptor without a DACL grants everyone all rights, and a new ACE must not change this. Therefore the ACE is
-       added to a DACL that grants everyone all rights. */
+    /* A descriptor without a DACL grants everyone all rights. A DACL with only the new ACE would remove these rights.
+       Therefore the ACE is added to a DACL that grants everyone all rights. */
     const bool open_to_all = operation == ADD_DACL && (!present || !kept);
     if (open_to_all)
         kept = all_allowed();
