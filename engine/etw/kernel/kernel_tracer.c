@@ -15,10 +15,10 @@
    One pass (kernel_tracer_pass, every 50 ms or more often, by one thread of the session host):
    1. Read the clock, and then find out which Linux threads belong to Wine's processes (windows_ids.c). The order
       matters: every thread that existed when the clock was read is then known, or is known to be starting up.
-   2. trace_stream_pass queries the number of events in each ring and reads that many events. It merges all events by
-      time and forwards those older than 100 ms. Newer events stay in the lanes (one per processor), because another
-      processor may still write an older one. If a Wine process is starting up, its events and all later ones wait too,
-      for one second at most.
+   2. trace_stream_pass queries the number of events in each ring and reads the pages that contain these events. It
+      merges all events by time and forwards those older than 100 ms. Newer events stay in the lanes (one per
+      processor), because another processor may still write an older one. If a Wine process is starting up, its events
+      and all later ones wait too, for one second at most.
    3. Each Linux event is passed to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c,
       kernel_io.c, kernel_memory.c, kernel_stacks.c). This function updates the maps of k and appends Windows events to
       k->queue.

@@ -37,7 +37,7 @@ struct kernel_state {
     uint32_t missing; /* requested flags without a source */
     bool hides_processes; /* /proc hides other users' processes from this user */
     bool has_stacks;      /* events can have stacks (kernel_has_stacks) */
-    uint64_t time;        /* ticks; no later event has a time before this one */
+    uint64_t time;        /* ticks; all events emitted from now on have this time or a later one */
 };
 void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out);
 /* Emits the processes and threads that exist now as rundown events. Emit the begin rundown before the first pass; its

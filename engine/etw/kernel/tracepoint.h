@@ -18,8 +18,8 @@ HRESULT adapter_name_servers(char **out);
 
 /* ---- the same functions with their input as strings, for tests ---- */
 
-/* Parses /proc/net/fib_trie and /proc/net/route, and appends the adapter's addresses to `out`. Of all adapters with a
-   route to an address of the computer, the adapter with the narrowest route has the address. */
+/* Parses /proc/net/fib_trie and /proc/net/route, and appends the adapter's addresses to `out`. An address of the
+   computer belongs to each adapter that has a route to it, other than a default route. */
 void adapter_ipv4(const char *trie, const char *routes, const char *name, struct text_buffer *out);
 /* Parses /proc/net/if_inet6. */
 void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
@@ -250,8 +250,8 @@ HRESULT kernel_emit_of(struct kernel_tracer *k, const struct tracepoint_event *e
 HRESULT kernel_tasks_settle(struct kernel_tracer *k);
 HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink);
 
-/* With these functions, a source reports processes and threads. e has the time of the report, and e->thread is the
-   thread that started or ended the process or thread. A start event reserves its place and waits (is_waiting) for
+/* With these functions, a source reports processes and threads. e has the time of the start or exit, and e->thread is
+   the thread that started or ended the process or thread. A start event reserves its place and waits (is_waiting) for
    kernel_tasks_settle or kernel_process_write. If no start event waits, kernel_process_write does nothing. */
 HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                               uint32_t parent);

@@ -42,7 +42,7 @@ struct windows_shown {
     struct windows_thread thread;
     uint64_t from, to; /* ticks */
     uint32_t host;     /* number of the Linux thread */
-    unsigned times; /* how often the server set an affinity from `from` to `to`; `host` is certain only if this is 1 */
+    unsigned times;    /* how many affinities the server set in this time; `host` is certain only if this is 1 */
 };
 
 struct windows_ids {
