@@ -207,8 +207,9 @@ static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_
     return ERROR_SUCCESS;
 }
 
-/* Like event_place, for the session with this logger id. Returns NULL and sets *status: to ERROR_INVALID_HANDLE if the
-   session has ended or does not exist, or to ERROR_MORE_DATA if no session can contain an event of this size. */
+/* Like event_place, for the session with this logger id, with two differences on failure: *status is
+   ERROR_INVALID_HANDLE if the session has ended or does not exist, and ERROR_MORE_DATA if the event is too long for any
+   session. */
 static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
                                       struct provider_session **session, ULONG *status)
 {

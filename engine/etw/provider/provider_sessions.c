@@ -224,7 +224,7 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
     if (SUCCEEDED(hr) && out_of_memory)
-        hr = E_OUTOFMEMORY; /* there was no memory for one session, and the state was applied without it; the caller
+        hr = E_OUTOFMEMORY; /* there was no memory for a session, and the state was applied without it; the caller
                                tries again */
     directory_enables_free(list, count);
     if (handle == 0)
@@ -449,8 +449,8 @@ static bool program_has_left(void)
 }
 
 /* A thread reports its end before it has ended. Therefore the next LEAVES_LOOKS checks for remaining threads follow at
-   intervals of LEAVES_MS. A terminated thread does not report its end. Therefore another check follows after LOOK_MS at
-   most. */
+   intervals of LEAVES_MS at most. A terminated thread does not report its end. Therefore another check always follows
+   after LOOK_MS at most. */
 static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };

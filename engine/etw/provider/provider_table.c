@@ -81,9 +81,9 @@ void provider_threads_own_slot(uint32_t slot)
     lock_leave(&threads_lock);
 }
 
-/* Returns whether each thread was seen outside in one of the calls of this round. The first call of a round is made at
-   least PROVIDER_GRACE_MS after the items were retired, that is, after writers could still find them. Rounds are
-   numbered from 1. Two threads must not call this function at the same time. */
+/* Returns whether each thread was seen outside in one of the calls of this round. The first call of a round is made
+   more than PROVIDER_GRACE_MS after writers could last find the retired items. Rounds are numbered from 1. Two threads
+   must not call this function at the same time. */
 static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
