@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring between a session's host process and one consumer, and the backlog of buffers that wait until the ring has
-   room. */
+/* The ring between a session's host process and one consumer, and the backlog of buffers that wait for a consumer. */
 #include "engine/etw/session/realtime_ring.h"
 
 #include "engine/base/assert.h"

@@ -68,8 +68,8 @@ int64_t realtime_ring_complete(const struct realtime_ring *r);
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
-/* Counts an event that the consumer has passed to a callback. If this count stops increasing, the host process assumes
-   that the consumer has stopped reading. */
+/* Counts an event that the consumer has passed to a callback, as a part of realtime_ring_progress. If the progress does
+   not change, the host process assumes that the consumer has stopped reading. */
 static inline void realtime_ring_read(const struct realtime_ring *r)
 {
     const uint32_t read = atomic_load_explicit(&r->shared->read, memory_order_relaxed);

@@ -38,8 +38,8 @@
    1, writes it, and commits it by storing the final first 8 bytes. The word that the writer has just replaced contains
    the size and the owner of the previous place. If that place still has state 0, the writer uses these data to set it
    to state 2. Therefore an unfinished place has a known owner. Normally the first word of the place names the owner.
-   The owner of the newest place of a buffer is in the processor's word and, after the buffer was closed, in the
-   buffer's word. The owner is unknown only between the exchange and the mark of the next writer.
+   The owner of the newest place of a buffer is in the processor's word or, after the buffer was closed, in the buffer's
+   word. The owner is unknown only between the exchange and the mark of the next writer.
 
    The life of a buffer, and the process that makes each step:
 

@@ -61,10 +61,8 @@ enum { MOST_CHECKS = 1000 };
 
 struct walk {
     uint8_t *data;
-    /* `last` is the offset of the newest place if the buffer's word contains the size of this place, otherwise `end`.
-     */
-    uint32_t at, end, last;
-    uint32_t owner; /* owner of the newest place */
+    uint32_t at, end, last; /* last: offset of the newest place if the buffer's word contains its size, else `end` */
+    uint32_t owner;         /* owner of the newest place */
 };
 
 static struct walk walk_begin(const struct session_buffers *b, uint32_t buffer, uint64_t place)

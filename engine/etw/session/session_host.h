@@ -22,9 +22,10 @@ struct session_kernel_reported {
 };
 /* Returns whether the session can have kernel events: it is a kernel logger or a system logger. */
 bool session_kernel_is_one(const struct directory_session *s);
-/* Starts the kernel events that the session's flags request, beginning with the rundown. If this host OS has no source
-   for any requested event, reports this in the journal and returns S_FALSE, and *out is NULL. Borrows the session and
-   its buffers until session_kernel_ended returns true. */
+/* Starts the kernel events that the session's flags request, beginning with the rundown. Reports in the journal each
+   requested flag for which this host OS has no source. Returns S_FALSE, and *out is NULL, if no known flag is
+   requested, or if the events cannot be started, which is also reported. Borrows the session and its buffers until
+   session_kernel_ended returns true. */
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
                              struct session_kernel_reported *reported, struct session_kernel **out);
 /* Applies a changed list of the session. If `k` is NULL, the session has no kernel events at present. */

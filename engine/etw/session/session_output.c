@@ -242,7 +242,7 @@ void session_output_show(struct session_output *o)
     session_statistics_read(o->buffers, &statistics);
     session_file_lost(o->file, statistics.events_lost, statistics.buffers_lost);
     if (FAILED(session_file_flush(o->file)))
-        return; /* the file will be flushed again after the next buffers */
+        return; /* `written` is not reset, so a later call tries again */
     o->written = 0;
     atomic_store(&totals->events_reported, statistics.events_lost);
     atomic_store(&totals->buffers_reported, statistics.buffers_lost);

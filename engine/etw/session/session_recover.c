@@ -176,8 +176,7 @@ static HRESULT recovery_save_section(struct recovery *r)
     const struct shared what = {.name = r->session->section, .lasting = true};
     HRESULT hr = section_open(&what, (size_t)r->session->section_size, &section);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE; /* nothing to recover: the host process had written all events, or had not created the section
-                           yet */
+        return S_FALSE; /* nothing to recover: the host process deletes its section when it has written all events */
     if (FAILED(hr))
         return hr;
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);

@@ -141,10 +141,10 @@ static int64_t us_since(int64_t ticks)
 
 enum { PATIENCE_US = 125000 };
 
-/* Returns how long, in us, a writer waits while the session host returns no buffer. If one writer has waited in vain,
-   that is, without getting a buffer, no writer of the session waits long again until the session host returns a buffer.
-   A process could maliciously keep changing the words that show whether buffers are returned. Therefore no thread
-   spends more than an eighth of its time on waits in vain, or a quarter if buffers seem to be returned. */
+/* Returns how long, in us, a writer waits while the session host returns no buffer. After one writer has waited
+   PATIENCE_US in vain, all writers of the session wait only LEAST_US until the session host returns a buffer. A process
+   could maliciously keep changing the words that show whether buffers are returned. Therefore no thread spends more
+   than an eighth of its time on longer waits in vain, or a quarter if buffers seem to be returned. */
 static int64_t patience_of(const struct session_writer *w, bool hangs)
 {
     enum { LEAST_US = 200, PARTS = 8 };
