@@ -6,7 +6,7 @@
 
 #include "engine/etw/symbols/symbol_table.h"
 
-/* Reads exactly `size` bytes at an offset. Fails with an error for corrupt files if the file has fewer bytes. */
+/* Reads exactly `size` bytes at an offset. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) if there are fewer. */
 struct pdb_source {
     HRESULT (*read)(void *context, uint64_t offset, void *bytes, size_t size);
     void *context;

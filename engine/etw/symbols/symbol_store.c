@@ -42,7 +42,7 @@ static HRESULT add_folder(struct symbols *s, const char *text, size_t size)
 }
 
 /* Adds an element of a list. An element is either a folder or a sequence of words separated by '*'. The first word of a
-   sequence names the type, and each further word is a folder or a URL. */
+   sequence names the type, and each further word is a folder or a URL; after `symsrv`, a DLL's name precedes them. */
 static HRESULT add_element(struct symbols *s, const char *text, size_t size)
 {
     const char *star = memchr(text, '*', size), *end = text + size;
