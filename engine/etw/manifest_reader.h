@@ -62,8 +62,8 @@ HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root);
 
 /* ---- values ---- */
 
-/* Sets the error MANIFEST_INVALID. Its text names the line, the element, the attribute, the value and the reason. If
-   `value` is NULL, the element itself is invalid. */
+/* Sets the error MANIFEST_INVALID. Its text names the line, the element, the reason and, unless they are NULL, the
+   attribute and its value. */
 HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 /* Returns whether the node is an element of the manifest namespace with that name. */
@@ -103,8 +103,8 @@ void manifest_strings_free(struct manifest_strings *s);
 /* Adds the attribute's text in each culture as the message with that id. *to becomes the id, or the id of the
    messageTable entry to which the attribute refers; it is unchanged if the attribute is missing. */
 HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *attribute, uint32_t id, uint32_t *to);
-/* Reads an attribute and replaces its $(string.ID) references. The replacements are the English strings if this culture
-   exists, otherwise those of the first culture that has the strings. *out is from memory_alloc; NULL if the attribute
+/* Reads an attribute and replaces its $(string.ID) references. The replacements are the English strings if they
+   exist, otherwise those of the first culture that has the strings. *out is from memory_alloc; NULL if the attribute
    is missing. */
 HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char *attribute, char **out);
 /* Adds a message that Windows defines for all event providers. Adds it to each culture. */
