@@ -30,7 +30,7 @@ extern const GUID api_trace_provider; /* OpenPLA-API-Tracing */
 /* The event provider's events. */
 enum api_trace_event {
     API_EVENT_START = 1,   /* the process is hooked */
-    API_EVENT_MODULE = 2,  /* a loaded module, from which calls can come */
+    API_EVENT_MODULE = 2,  /* describes a loaded module, whose code can make calls */
     API_EVENT_CALL = 3,    /* the function's name; written before the call */
     API_EVENT_RETURN = 4,  /* the name, arguments and result; written when the function returns */
     API_EVENT_UNWOUND = 5, /* an exception or longjmp left the function */
@@ -96,18 +96,18 @@ HRESULT api_trace_supported(void);
 HRESULT api_trace_supports_32(const char *name);
 struct api_trace; /* holds the section, the claim on the program and the watcher */
 /* Claims the program and creates the section with the settings. Nothing is injected before api_trace_watch. Returns
-   PLA_E_EXE_ALREADY_CONFIGURED if another collector traces the program. `claimed`: an existing api_trace of this
-   process, or NULL. If it traces the same program, the new api_trace shares its claim; if its settings are also the
-   same, no new api_trace is created and *out is `claimed` itself. */
+   PLA_E_EXE_ALREADY_CONFIGURED if another collector traces the program. `claimed` is an existing api_trace of this
+   process, or NULL. If `claimed` traces the same program, the new api_trace shares the claim of `claimed`. If `claimed`
+   also has the same settings, no new api_trace is created, and *out is `claimed`. */
 HRESULT api_trace_open(struct api_settings *settings, struct api_trace *claimed, struct api_trace **out);
 void api_trace_close(struct api_trace *t); /* NULL is allowed */
-/* Returns whether this api_trace is in use more than once. Each api_trace_open that returned it counts as one use,
-   until the matching api_trace_close. */
+/* Returns whether this api_trace has more than one user. Each call of api_trace_open that returns the api_trace adds a
+   user, and the matching api_trace_close removes this user. */
 bool api_trace_is_shared(const struct api_trace *t);
 /* Returns the filter's data, borrowed. */
 const struct api_filter *api_trace_filter(const struct api_trace *t);
 /* Starts watching for new processes of the program. With `attach`, processes that are already running are traced from
-   now on. A call of such a process is missed if it uses a function address that was stored outside the import slots.
+   now on. In these processes, calls are missed if they use a function address that was stored outside the import slots.
    Returns S_FALSE if the program is already being watched. */
 HRESULT api_trace_watch(struct api_trace *t, bool attach);
 struct api_trace_numbers {

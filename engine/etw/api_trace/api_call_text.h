@@ -36,8 +36,8 @@ size_t api_arguments_text(const struct api_signature *signature, const uint64_t 
 /* Writes the result to `out`, which has API_RESULT_ROOM bytes. Returns the number of bytes, including the NUL. */
 size_t api_result_text(const struct api_signature *signature, uint64_t result, const struct api_registers *registers,
                        char *out);
-/* Returns whether this value of the result's type means failure: FALSE, a handle that is NULL or -1, a failed HRESULT
-   or NTSTATUS, an error code other than 0. */
+/* Returns whether the value `result` means that the call failed. Depending on the type of the result, the values for
+   failure are FALSE, the handles NULL and -1, failed HRESULTs, failed NTSTATUS codes, or all error codes except 0. */
 bool api_result_failed(const struct api_signature *signature, uint64_t result);
 
 #endif

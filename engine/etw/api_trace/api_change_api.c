@@ -15,9 +15,9 @@
    watcher waits for them for STEP_MS at most, and handles other processes while one does not answer. After SILENT_MS, a
    call from another thread sends another signal.
 
-   api_change_release does not wait either. If the process answers after that call, the timed work only cleans up. The
-   work must not change the entry point then, because the process is running again and may be executing the code there.
-   `claim` decides between the work and api_change_release: the first of them to set it wins. */
+   api_change_release does not wait for an answer. If the process answers after api_change_release, the timed work only
+   cleans up. It must not change the entry point, because the process is running again and may be executing the code
+   there. `claim` decides between the timed work and api_change_release: the first of them to set `claim` wins. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/api_trace.h"
@@ -151,8 +151,8 @@ static DWORD WINAPI send_signal(void *process)
     return 0;
 }
 
-/* Sends another signal each time the process has not answered for SILENT_MS. Returns API_CHANGE_SILENT once, if it has
-   not answered after the last signal either; otherwise API_CHANGE_PENDING. */
+/* Sends another signal each time the process has not answered for SILENT_MS. If the process has not answered the last
+   signal either, returns API_CHANGE_SILENT once. In all other cases returns API_CHANGE_PENDING. */
 static enum api_change_state signal_again(struct api_change *c, HRESULT *reason)
 {
     HANDLE process;

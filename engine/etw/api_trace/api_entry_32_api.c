@@ -3,7 +3,8 @@
 
    A 64-bit watcher cannot determine the address of a 32-bit DLL's function in another process, and a suspended process
    has not loaded its DLLs yet. Therefore the code itself finds ntdll in the loader's module list, and LdrLoadDll in
-   ntdll's export table. Both exist when the entry point runs. A jump at the entry point leads to the code:
+   ntdll's export table. Both the list and the table exist when the code at the entry point runs. A jump at the entry
+   point leads to the code:
 
        entry point: jmp api_entry_32             (replaces 5 of the 16 saved bytes)
        code:        load the DLL; restore the 16 bytes; set `done`; return to the entry point with unchanged registers

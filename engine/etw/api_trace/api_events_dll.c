@@ -5,7 +5,8 @@
    Several sessions can enable the event provider, each for a different program. This process logs only to the first
    session that traces its program, and uses EventWriteEx's filter of session instances to withhold its events from the
    other sessions. Each enable callback passes the filters of all sessions that still enable the event provider. The
-   process then chooses again; it keeps its current session if the callback still passes that session's filter. */
+   process then chooses a session again. It keeps its current session if the filter of that session is still among these
+   filters. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -41,7 +42,8 @@ static struct {
 static struct api_statistics *_Atomic statistics;
 static uint64_t nanoseconds_multiplier; /* nanoseconds per cycle, with 32 fractional bits */
 
-/* Number of calls. Threads count in different stripes, so that they do not contend for one cache line. */
+/* Number of calls, in stripes. The id of a thread selects the stripe that counts the calls of the thread, so that
+   threads do not contend for one cache line. */
 static struct {
     _Alignas(64) atomic_uint_least64_t calls;
 } stripes[STRIPES];
@@ -210,7 +212,7 @@ void api_log_leave(uint8_t *base)
     api_guard_set(1);
     const uint64_t value = result_of(frame, &registers);
     const uint8_t failed = api_result_failed(&f->signature, value);
-    /* The rest of the event is written after the arguments. API_FRAME_ROOM includes room for it. */
+    /* Write the rest of the event after the arguments. API_FRAME_ROOM includes room for the whole event. */
     char *result = frame->text + frame->text_bytes;
     uint8_t *at = (uint8_t *)result + api_result_text(&f->signature, value, &registers, result);
     at = put_bytes(at, &error, sizeof error);
@@ -226,7 +228,8 @@ void api_log_leave(uint8_t *base)
 
 #ifdef _WIN64
 /* The unwind handler of api_thunk_arguments: logs that an exception or longjmp left the function. 32-bit programs have
-   no such handler: the exceptions of MinGW's compilers would leave it in the thread's list of handlers. */
+   no such handler: an exception thrown by code that MinGW compiled would leave the handler in the thread's list of
+   handlers. */
 EXCEPTION_DISPOSITION api_log_unwound(EXCEPTION_RECORD *record, void *establisher, CONTEXT *context, void *dispatcher)
 {
     enum { RBP = 0xB0 }; /* .seh_setframe */
@@ -371,7 +374,7 @@ static void tracing_start(const struct api_filter *filter)
     api_hook_install(&tracing.settings);
 }
 
-/* The filters that have not been read yet. Each consists of a header with the session's instance and a struct
+/* The filters that have not been read yet. Each filter consists of a header with the session's instance and a struct
    api_filter. */
 struct filters {
     const uint8_t *at;

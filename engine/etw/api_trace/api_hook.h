@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the two parts of openapitrace.dll: the hooks (api_hook_dll.c) and the events (api_events_dll.c). The DLL
-   runs in the traced program. */
+/* Declares what the two parts of openapitrace.dll share. The parts are the hooks (api_hook_dll.c) and the events
+   (api_events_dll.c). The DLL runs in the traced program. */
 #ifndef OPENPLA_API_HOOK_H
 #define OPENPLA_API_HOOK_H
 
@@ -10,15 +10,17 @@
 #include "engine/etw/api_trace/api_signatures.h"
 
 /* A function that is or was hooked. It is never freed, because the program can have stored the stub's address anywhere.
-   The thunks access the first three members by their offsets, given here for 64-bit and for 32-bit programs. */
+   The thunks access the first three members by their offsets. Of the two numbers at such a member, the first is the
+   offset in 64-bit programs, and the second is the offset in 32-bit programs. */
 struct api_function {
-    void *target;         /* 0, 0: the function that the thunk calls */
-    uint32_t stack_words; /* 8, 4: stack arguments to copy, in words of pointer size; an even number in 64-bit
-                             programs */
-    uint32_t reals;       /* 12, 8: 1 if it uses xmm registers; in 32-bit programs, if its result is in st(0) */
-    uint32_t generation;  /* generation of the latest settings that include it; slots are hooked only if these settings
-                             are the current ones */
-    void *real;           /* original value of its slots: `target`, except for GetProcAddress and similar functions */
+    void *target;         /* offsets 0 and 0: the function that the thunk calls */
+    uint32_t stack_words; /* offsets 8 and 4: stack arguments to copy, in words of pointer size; an even number in
+                             64-bit programs */
+    uint32_t reals;      /* offsets 12 and 8: 1 if the function uses xmm registers (64-bit) or if its result is in st(0)
+                            (32-bit) */
+    uint32_t generation; /* generation of the latest settings that include the function; slots are hooked only if these
+                            settings are the current ones */
+    void *real;          /* original value of its slots: `target`, except for GetProcAddress and similar functions */
     uint8_t *stub;
     struct api_function *next; /* next function in the hash bucket */
     bool typed;                /* its signature is known, and a thunk can insert a frame between the caller and the
@@ -34,7 +36,7 @@ enum { API_FRAME_ROOM = 0x1C0 };
 _Static_assert(API_TEXT_ROOM + API_RESULT_ROOM + 4 + 8 + 8 + 1 <= API_FRAME_ROOM, "the whole event of a return");
 
 #ifdef _WIN64
-/* The frame of the code in api_thunks.S. The numbers are hexadecimal offsets from its rbp. */
+/* The frame of the code in api_thunks.S. The number at each member is its offset from rbp, in hexadecimal. */
 struct api_frame {
     struct api_function *function; /* -88 */
     char *text;                    /* -80 */
@@ -49,7 +51,7 @@ struct api_frame {
 };
 #define API_FRAME_BASE text_bytes
 #else
-/* The frame of the code in api_thunks_32.S. The numbers are hexadecimal offsets from its ebp. */
+/* The frame of the code in api_thunks_32.S. The number at each member is its offset from ebp, in hexadecimal. */
 struct api_frame {
     uint64_t since;                /* -48 */
     uint64_t result;               /* -40 eax, -3C edx */

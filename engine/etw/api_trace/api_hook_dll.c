@@ -252,7 +252,7 @@ static struct api_function *function_create(const char *name, void *real)
     stub_write(f, stubs_writable + stub_bytes_used);
     stub_bytes_used += STUB_BYTES;
     f->next = buckets[bucket_of(real)];
-    buckets[bucket_of(real)] = f; /* after all members are set, because readers take no lock */
+    buckets[bucket_of(real)] = f; /* publish *f after all its members are set, because readers take no lock */
     return f;
 }
 

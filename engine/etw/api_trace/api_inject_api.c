@@ -9,8 +9,8 @@
 
    Thus the program's first thread loads the DLL, after the loader has resolved all imports and before the program runs
    any code other than TLS callbacks. The stub does not depend on the injecting process, so the program works even if
-   that process is killed. A 32-bit process loads the DLL from the folder x86, with different code (api_entry_32.h). In
-   a 32-bit process the page stays writable.
+   that process is killed. A 32-bit process runs different code (api_entry_32.h) and loads the DLL from the folder x86.
+   In a 32-bit process the page stays writable.
 
    The jump is as short as a call instruction. So if the code at the entry point has already called a function, the
    return address is after the jump. If no memory is free within 2 GB of the entry point, the jump is longer: mov rax,

@@ -2,8 +2,8 @@
 /* The settings of API tracing: lists of canonical names, and their format in the section that traced programs read.
 
    The format is a header and strings, each with its NUL: the program, then the modules, the included APIs and the
-   excluded APIs. Each list is sorted. Any program can have written to the section, so the reader takes a copy, compares
-   its hash with the filter's, and still validates every value. */
+   excluded APIs. Each list is sorted. Any program can have written to the section. Therefore the reader copies the
+   settings, compares their hash with the hash in the session's filter, and still validates every value. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/api_trace.h"

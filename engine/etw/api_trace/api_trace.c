@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector's side of API tracing: the claim on a program, the section with the settings, and the watcher.
 
-   It uses two named sections. The claim is an empty section whose name is derived from the program's path: if it
-   exists, another collector already traces that program. The settings are in a section with a random name; traced
+   The collector uses two named sections. The claim is an empty section whose name is derived from the program's path:
+   if it exists, another collector already traces that program. The settings are in a section with a random name; traced
    programs read this name from the session's filter. Both sections exist as long as this process has them open, so a
    killed collector leaves nothing behind. */
 #include "engine/etw/api_trace.h"
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The claim on one program that this process traces. All api_traces that trace this program share it. */
+/* A claim on a program, held by this process. All api_traces that trace the program share the claim. */
 struct claim {
     atomic_uint users;
     struct section *section;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches for new processes of a program, and injects openapitrace.dll into each. On request, also injects it into
+/* Watches for new processes of a program, and injects openapitrace.dll into each. On request, also injects the DLL into
    processes that are already running. */
 #ifndef OPENPLA_API_WATCH_H
 #define OPENPLA_API_WATCH_H
@@ -19,8 +19,8 @@ void api_watch_read(struct api_watch *w, struct api_watch_numbers *out);
    traced. */
 char *api_watch_take_failure(struct api_watch *w);
 
-/* Returns the frequency of the processor's time stamp counter in ticks per second. Takes some milliseconds to measure
-   it. */
+/* Returns the frequency of the processor's time stamp counter in ticks per second. The measurement takes some
+   milliseconds. */
 uint64_t api_watch_cycles_per_second(void);
 
 #endif

@@ -3,16 +3,16 @@
 
    Windows has no notification of new processes that every account can use, and Wine has none at all. Therefore the
    watcher polls: every 8 ms it queries a number that changes when processes or threads start or end
-   (windows_threads_mark). When the number has changed, it lists the processes, and again at each poll during the next
-   HOT_MS.
+   (windows_threads_mark). When the number has changed, the watcher lists the processes. During the next HOT_MS, it
+   lists them after each query.
 
    Under Wine each query wakes Wine's server, and so does waiting for an event object. Two measures keep the server
    asleep while no process starts. First, between polls the watcher waits on an address, which only involves the host
-   OS's kernel. Second, it skips the query if the server has hardly run since the last one. A new process makes hundreds
-   of requests to the server before it reaches its entry point. The kernel counts in schedstat how many times and for
-   how long the server has run. Under Wine the server opens files for the programs, so /proc/self/schedstat is that of
-   the server. At least every 20th poll queries the number in any case. While processes are starting, the watcher
-   queries the number whenever the server has run at all.
+   OS's kernel. Second, a poll skips the query if the server has hardly run since the last query. A new process makes
+   hundreds of requests to the server before it reaches its entry point. The kernel counts in schedstat how many times
+   and for how long the server has run. Under Wine the server opens files for the programs, so /proc/self/schedstat is
+   that of the server. At least every 20th poll queries the number in any case. While processes are starting, a poll
+   also queries the number if the server has run only briefly since the last query.
 
    The watcher never waits for the answer of a traced process (api_change_api.c). So a stopped process (SIGSTOP, a
    debugger) neither prevents other processes from being traced nor delays the stop of the data collector set. */
@@ -38,8 +38,8 @@ enum {
     END_MS = 150,        /* when the watcher ends: maximum wait for injections that have begun */
     READY_MS = 10000,
     SKIPPED_MOST = 20,      /* at least every 20th poll queries the number */
-    SERVER_TIMES = 8,       /* query if the server has run this many times since the last query */
-    SERVER_RAN_NS = 250000, /* query if the server has run for this long since the last query */
+    SERVER_TIMES = 8,       /* a poll queries the number once the server has run this many times */
+    SERVER_RAN_NS = 250000, /* a poll queries the number once the server has run for this long */
     LIST_ROOM = 1 << 16,
     LIST_ROOM_MOST = 1 << 26,
     CALIBRATE_MS = 20,
@@ -226,8 +226,8 @@ static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, boo
     return initializes ? S_FALSE : hr;
 }
 
-/* Checks all processes of this name. Returns whether one of them still initializes, so that it must be checked again.
-   `first`: this is the first check, so processes that no longer initialize were running before the watcher. */
+/* Checks all processes of this name. Returns true if a process is still initializing and must be checked again. `first`
+   is true for the first check: a process that is no longer initializing was then running before the watcher. */
 static bool check_processes(struct api_watch *w, bool first)
 {
     bool again = false;
@@ -264,7 +264,7 @@ static bool check_processes(struct api_watch *w, bool first)
 
 /* ---- the thread ---- */
 
-/* Opens the schedstat of Wine's server. NULL: on Windows, which has no such server, or if /proc/self is not the
+/* Opens the schedstat of Wine's server. Returns NULL on Windows, which has no Wine server, and if /proc/self is not the
    server's folder. */
 static struct kernel_file *open_server(void)
 {
@@ -297,7 +297,8 @@ static bool must_ask(struct api_watch *w, bool hot)
     return hot ? times || ran : times >= SERVER_TIMES || ran >= SERVER_RAN_NS;
 }
 
-/* Stores how much the server has run. Called after the queries, because the server runs for them, too. */
+/* Stores how many times and for how long the server has run. Call it after the queries, because the server also runs to
+   answer them. */
 static void has_asked(struct api_watch *w)
 {
     w->skipped = 0;
