@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologgers are sessions that start with the host OS. The registry describes them under Control\WMI\Autologger and
-   Control\WMI\GlobalLogger. Under Wine they start when the first process of the prefix opens the directory. */
+/* Autologgers are sessions that start with the host OS. The registry describes autologgers under Control\WMI\Autologger
+   and Control\WMI\GlobalLogger. Under Wine, autologgers start when the first process of the prefix opens the
+   directory. */
 #ifndef OPENPLA_AUTOLOGGER_H
 #define OPENPLA_AUTOLOGGER_H
 
@@ -60,9 +61,9 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
    skipped. The caller stores the result in the registry value Status. */
 ULONG autologger_start(struct directory *d, const struct autologger *a, const char *folder, uint32_t *counter);
 
-/* Starts the autologgers described for the directory of this name (OPENPLA_ETW; at most 32 characters). The first call
-   that finds a description starts them; later calls have no effect until the last process of the Wine prefix has
-   exited. The native build has no registry, so the function does nothing. */
+/* Starts the autologgers that the registry describes for the directory named `directory` (see directory_name; at most
+   32 characters). The first call that finds a description starts the autologgers. Later calls have no effect until the
+   last process of the Wine prefix has exited. In the native build, which has no registry, the function does nothing. */
 void autologgers_begin(struct directory *d, const char *directory);
 
 /* ---- registry keys; the same table of values serves readers and writers ---- */
@@ -71,9 +72,9 @@ void autologgers_begin(struct directory *d, const char *directory);
 #define AUTOLOGGER_ONE "GlobalLogger"
 enum { AUTOLOGGER_NAME = 255 }; /* maximum UTF-16 units of a key name */
 
-/* Returns the path of the key Control\WMI\Autologger or Control\WMI\GlobalLogger (`kind`) for the directory of that
-   name. If `name` is not NULL, returns the path of that key's subkey `name`. From memory_alloc; NULL when out of
-   memory. */
+/* Returns the path of the key Control\WMI\Autologger or Control\WMI\GlobalLogger for the directory named `directory`.
+   `kind` selects the key. If `name` is not NULL, returns the path of the subkey `name` of that key. From memory_alloc;
+   NULL when out of memory. */
 char *autologger_path(const char *kind, const char *directory, const char *name);
 /* Reads a description. Invalid values count as missing, and the first of them is stored in `damaged`. Returns S_FALSE
    if the key does not exist. *out is empty unless the result is S_OK; free it with autologger_free. */

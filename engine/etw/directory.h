@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory contains the state of tracing that all processes of a host OS (under Wine: of a prefix) share: the
-   sessions and their host processes, the providers that each session enabled and how, and the providers that each
-   process registered. The buffers of the sessions are elsewhere. The directory is a section over a file, so it outlives
-   its processes. Changes are made under a mutex; readers take no lock and check a revision instead. The contents of the
-   directory are untrusted: they are copied first and then checked. */
+/* The directory contains the state of tracing that all processes of a host OS (under Wine: of a prefix) share. It
+   records the sessions and their host processes, the providers and settings that each session enabled, and the
+   providers that each process registered. The buffers of the sessions are elsewhere. The directory is a section over a
+   file, so it outlives its processes. Changes are made under a mutex; readers take no lock and check a revision
+   instead. The contents of the directory are untrusted: they are copied first and then checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
 
@@ -14,20 +14,21 @@ enum {
     DIRECTORY_SESSIONS = 64, /* EtwMaxLoggers; logger ids 1 to 64 */
     DIRECTORY_PRIVATE = 192, /* private sessions and their parts; logger ids 65 to 256 */
     DIRECTORY_PLACES = DIRECTORY_SESSIONS + DIRECTORY_PRIVATE,
-    DIRECTORY_ENABLES_OF_ONE = 8,    /* maximum sessions that enable one provider */
-    DIRECTORY_ENABLES = 8192,        /* maximum enable records: one for each session and provider */
-    DIRECTORY_REGISTRATIONS = 16384, /* maximum registrations of all processes */
+    DIRECTORY_ENABLES_OF_ONE = 8,    /* maximum number of sessions that enable one provider */
+    DIRECTORY_ENABLES = 8192,        /* maximum number of enable records: one for each session and provider */
+    DIRECTORY_REGISTRATIONS = 16384, /* maximum number of registrations of all processes */
     DIRECTORY_TEXT = 1024,           /* maximum UTF-16 units of a session or file name (up to 3 bytes each in UTF-8) */
     DIRECTORY_FILTERS = 13,          /* MAX_EVENT_FILTERS_COUNT */
-    DIRECTORY_FILTER_BYTES = 16384,  /* total bytes of the filters in one enable record, each rounded up to 8 */
-    DIRECTORY_PROVIDER_NAMES = 1024, /* maximum stored provider names */
+    DIRECTORY_FILTER_BYTES = 16384, /* maximum bytes of the filters in one enable record; the size of each filter counts
+                                       as a multiple of 8 */
+    DIRECTORY_PROVIDER_NAMES = 1024,    /* maximum number of stored provider names */
     DIRECTORY_PROVIDER_NAME_ROOM = 232, /* bytes of a name, including its NUL */
-    DIRECTORY_DISALLOWED = 64,          /* maximum providers that stay disabled when a session enables their group */
-    DIRECTORY_SCOPES = 4,               /* maximum filters that select the processes of a private session */
-    DIRECTORY_SCOPE_BYTES = 1152, /* total bytes of the data of these filters, each rounded up to 8: eight process ids
-                                     and the program names */
-    DIRECTORY_STACK_EVENTS = 256, /* maximum kinds of kernel events with stacks in one session */
-    DIRECTORY_COUNTERS = 4,       /* maximum processor counters, and maximum kinds of events with counters */
+    DIRECTORY_DISALLOWED = 64, /* maximum number of providers that stay disabled when a session enables their group */
+    DIRECTORY_SCOPES = 4,      /* maximum number of filters that select the processes of a private session */
+    DIRECTORY_SCOPE_BYTES = 1152,     /* maximum bytes of the data of these filters (eight process ids and the program
+                                         names); the size of each counts as a multiple of 8 */
+    DIRECTORY_STACK_EVENTS = 256,     /* maximum number of kinds of kernel events with stacks in one session */
+    DIRECTORY_COUNTERS = 4,           /* maximum number of processor counters, and of kinds of events with counters */
     DIRECTORY_KERNEL_LOGGER = 0xFFFF, /* handle of the NT Kernel Logger, whatever its logger id */
 };
 
@@ -58,9 +59,9 @@ bool directory_exists(struct directory *d, bool look);
 /* ---- changes ---- */
 
 /* Functions marked "in a change" must be called between directory_begin and directory_end, by the thread that called
-   directory_begin. They see the change so far; all other callers see the previous state until directory_end. If the
-   process exits before the end, the change has no effect. directory_begin waits as long as another living process has a
-   change in progress. */
+   directory_begin. These functions see the change so far; all other callers see the previous state until directory_end.
+   If the process exits before the end, the change has no effect. directory_begin waits as long as another living
+   process has a change in progress. */
 HRESULT directory_begin(struct directory *d);
 /* Commits the change and returns its revision. Wakes the processes that registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
@@ -155,11 +156,12 @@ struct directory_session {
     /* Set by directory_session_disallow; the host process is not involved. */
     uint32_t disallowed_count;
     GUID disallowed[DIRECTORY_DISALLOWED];
-    /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) itself has no host, buffers or log. It consists of parts,
-       which are separate entries. Each of its processes hosts one part, with that part's buffers and log. */
+    /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) itself has no host, buffers or log. The session consists of
+       parts, which are separate entries. Each process of the session hosts one part, with the buffers and the log of
+       this part. */
     uint32_t whole, whole_generation; /* for a part, the logger id and generation of its session; otherwise 0 */
     bool named;    /* for a part: its log has exactly the given name; for a session: such a part exists or existed */
-    bool numbered; /* for a session: no part may have that name (CONTROLLER_NUMBERED) */
+    bool numbered; /* for a session: the log of every part is named `name_<process id>` (CONTROLLER_NUMBERED) */
     struct directory_totals ended;
     struct directory_scope scope;
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: no log file */
@@ -176,11 +178,11 @@ HRESULT directory_sessions(struct directory *d, struct directory_session **out, 
 void directory_sessions_free(struct directory_session *list, size_t count);
 /* Finds a session by logger id and generation (0: any). Returns S_FALSE if it does not exist. */
 HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t generation, struct directory_session *out);
-/* In a change. Adds a session and assigns its logger id and generation. HRESULTs: ERROR_ALREADY_EXISTS (another session
-   of the same kind has the same name, ignoring case, or the same GUID), ERROR_NO_SYSTEM_RESOURCES (no free logger id;
-   the error text names the oldest session whose creator has exited), ERROR_SHARING_VIOLATION (another session writes
-   this file; callers report error 161). All private sessions are of one kind, and so are the in-process sessions of one
-   process. */
+/* In a change. Adds a session and assigns its logger id and generation. Errors, as HRESULTs:
+   - ERROR_ALREADY_EXISTS: another session of the same kind has the same GUID or the same name (case is ignored). All
+     private sessions count as one kind. So do the in-process sessions of one process.
+   - ERROR_NO_SYSTEM_RESOURCES: no logger id is free. The error text names the oldest session whose creator has exited.
+   - ERROR_SHARING_VIOLATION: another session writes this file. Callers report error 161 instead. */
 HRESULT directory_session_add(struct directory *d, struct directory_session *s);
 /* In a change. Replaces everything but the logger id, the generation and the disallowed providers. Returns S_FALSE if
    the session does not exist. */
@@ -231,8 +233,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* frees what the members point to, not *r */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
-/* Wakes the controllers whose requests to the session are pending. A host process that keeps running calls this after
-   it has removed the session from the directory. */
+/* Wakes the controllers whose requests to the session are pending. If a host process continues to run after it has
+   removed the session from the directory, it calls this function. */
 void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enable records: the settings with which a session enables a provider ---- */
@@ -245,7 +247,7 @@ struct directory_filter {
     const uint8_t *data;
 };
 /* Process ids are reused. Therefore the filter also stores the start time of the process that had the id when the
-   filter was set. If no process had it, the start time is 0, which matches no process. */
+   filter was set. If no process had the id, the start time is 0, which matches no process. */
 struct directory_filter_process {
     uint32_t id, reserved;
     uint64_t start_time;
@@ -266,9 +268,12 @@ struct directory_enable {
 };
 _Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */
-/* In a change. Enables the provider for the session, or replaces the settings if it is already enabled. HRESULTs:
-   ERROR_NO_SYSTEM_RESOURCES (eight other sessions, which the error text names, have enabled the provider; or there is
-   no free record or no space for the filters), ERROR_WMI_INSTANCE_NOT_FOUND (the session does not exist). */
+/* In a change. Enables the provider for the session, or replaces the settings if it is already enabled. Errors, as
+   HRESULTs:
+   - ERROR_NO_SYSTEM_RESOURCES: eight other sessions have enabled the provider (the error text names them), no record is
+     free, or there is no space for the filters.
+   - ERROR_WMI_INSTANCE_NOT_FOUND: the session does not exist.
+   - ERROR_INVALID_PARAMETER: there are too many filters, or the filters are too large. */
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
 /* In a change. Disables the provider for the session. Returns S_FALSE if the session had not enabled it. */
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);

@@ -30,7 +30,7 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
 }
 
 #define READ_TRIES 100  /* number of attempts before directory_read reads under the mutex */
-#define LEAVE_MS   1000 /* maximum wait for the mutex; a change takes less */
+#define LEAVE_MS   1000 /* maximum wait for the mutex; a change takes less time */
 
 /* ---- the directory of this process ---- */
 
@@ -98,9 +98,9 @@ static void users_name(const struct directory *d, char out[96])
     snprintf(out, 96, "%s-users", d->name);
 }
 
-/* Counts this process as a user of the directory; called under the mutex. If that fails, directory_leave of another
-   process can delete the directory while this process uses it. This process then opens another directory, as after
-   directory_delete. */
+/* Counts this process as a user of the directory; called under the mutex. If the counting fails, another process can
+   delete the directory (directory_leave) while this process uses it. This process then opens another directory, as
+   after directory_delete. */
 static void directory_enter(struct directory *d)
 {
     char name[96];

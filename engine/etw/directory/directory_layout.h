@@ -7,11 +7,12 @@
 
    The layout, in a section over a file:
 
-     magic, size, born              is this a directory; when it was created
-     revision, notified, ...        the state of changes; where the used parts end
-     generation[], reaped[]         per logger: its newest generation; time up to which its host has reaped slots
-     mailbox[]                      per logger: one request of a controller to the session's host
-     slot[]                         per process: id, start time, state, generation, what it has applied
+     magic, size, born              mark and size of a directory; the time of its creation
+     revision, notified, ...        the state of changes; the ends of the used parts of the arrays
+     generation[]                   per logger: its newest generation
+     reaped[]                       per logger: its session refers to no process that exited before this time
+     mailbox[]                      per logger: one request of a controller to the session's host process
+     slot[]                         per process: id, start time, state, generation, the revision that it has applied
      registration[]                 per registered provider: GUID, kind, slot and generation of the process
      session[][2]                   per logger: two records, of which at most one is valid at a revision
      enable[], arena                which session enables which provider, with its settings; the bytes of the filters
@@ -31,10 +32,10 @@
      old records            until = G + 2
      revision = G + 2       this one store commits the whole change
 
-   Readers. A reader takes the even revision R and reads the records that are valid at R. They stay in place until a
-   change from R + 2 begins: before that, a place with until = R + 2 must not be reused. If `revision` is at most R + 2
-   afterwards, everything that the reader has read belongs to R. Otherwise it repeats the reading, and after many failed
-   attempts reads under the mutex (directory_read).
+   Readers. A reader takes the even revision R and reads the records that are valid at R. The records stay in place
+   until a change from R + 2 begins, because before this change no place with until = R + 2 may be reused. If `revision`
+   is at most R + 2 after the reading, everything that the reader has read belongs to R. Otherwise the reader repeats
+   the reading, and after many failed attempts it reads under the mutex (directory_read).
 
    What a crash leaves. A process that is killed during a change leaves an odd revision. The next process that takes the
    mutex undoes the change (directory_roll_back): new records get from = 0, and ended records get until = 0. A process
@@ -97,8 +98,8 @@ struct enable_payload {
     uint32_t property;
     uint8_t level, classic;
     uint16_t filter_count;
-    /* First unit of the filters in the arena. The types and sizes of all filters come first, then the data of each
-       filter, rounded up to 8 bytes. */
+    /* First unit of the filters in the arena. The types and sizes of all filters come first. Then comes the data of
+       each filter, padded to a multiple of 8 bytes. */
     uint32_t filter_at;
     uint32_t filter_bytes;
     uint64_t reserved[3];
@@ -116,7 +117,7 @@ struct request_payload {
     uint32_t file_bytes, reserved; /* DIRECTORY_NO_TEXT: no file */
     union {
         char file[DIRECTORY_TEXT_BYTES];
-        uint32_t items[DIRECTORY_STACK_EVENTS]; /* for DIRECTORY_SET_LIST, which has no file */
+        uint32_t items[DIRECTORY_STACK_EVENTS]; /* for a DIRECTORY_SET_LIST request, which has no file */
     };
 };
 
@@ -205,7 +206,8 @@ _Static_assert(offsetof(struct directory_shared, revision) == 128 &&
                "apart by 128 bytes");
 _Static_assert(offsetof(struct session_payload, state) == 8, "the second word");
 
-/* Payloads are copied word by word. A reader during a write gets a mixture, which it detects from the revision. */
+/* Payloads are copied word by word. A reader that copies a payload during a write gets a mixture of old and new words,
+   and detects this from the revision. */
 static inline void directory_store(_Atomic uint64_t *to, const void *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes / 8; i++) {
@@ -246,7 +248,8 @@ struct directory {
     uint32_t slot_generation;
     _Atomic uint64_t slot_born; /* the directory's `born` when the slot was taken; set after the slot */
     struct signal *own_signal;
-    struct signal **old_signals; /* signals of slots from before a reset: another thread may be about to set them */
+    struct signal **old_signals; /* signals of the slots that this process had before a reset of the directory; another
+                                    thread may still set them */
     size_t old_count, old_capacity;
     char name[64];
     struct signal *user; /* exists under users_name as long as a process uses the directory */
@@ -257,8 +260,8 @@ struct directory {
 /* ---- directory.c ---- */
 
 /* Calls `read` with the current revision, and then checks that this revision's records stayed in place while it ran. If
-   they did not, calls `read` again; after many failed attempts, calls it under the mutex. Each call of `read` must
-   start from the beginning. */
+   the records did not stay in place, calls `read` again. After many failed attempts, calls `read` under the mutex. Each
+   call of `read` must start from the beginning. */
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
 /* Returns whether a record is valid at this revision. */
@@ -294,7 +297,8 @@ char *directory_session_name(struct session_record *record);
 
 /* ---- directory_enables.c ---- */
 
-/* In a change: ends all enable records of a session. *providers: their providers, from memory_alloc. */
+/* In a change: ends all enable records of a session. *providers lists the providers of these records; it is from
+   memory_alloc. */
 HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                               size_t *count);
 

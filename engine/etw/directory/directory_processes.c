@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes in the directory. Manages their slots, the providers that they have registered, and the names of
-   providers. Wakes processes after a change, and waits until they have applied it. */
+/* Manages the processes in the directory: their slots, the providers that they have registered, and the names of
+   providers. Wakes processes after a change, and waits until they have applied the change. */
 #include "engine/base/assert.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -260,7 +260,7 @@ void directory_applied(struct directory *d, uint64_t revision)
 }
 
 /* Returns whether a listening process that has registered the provider has not applied the revision yet. With `look`,
-   also checks whether such a process is alive, and ignores it if it has exited. */
+   ignores processes that have exited; this requires a check of each process. */
 static bool processes_are_late(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);

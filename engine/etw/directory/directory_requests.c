@@ -70,8 +70,8 @@ static bool is_free(struct mailbox_record *mailbox, struct request_payload *room
     if (mail_state(word) == MAIL_FREE || mail_state(word) > MAIL_ANSWERED)
         return true;
     directory_load(room, mailbox->words, sizeof *room);
-    /* The time limit alone is not sufficient: after a restart of the computer, it can be in the future. The process
-       that set it is then dead. */
+    /* It is not sufficient to check the time limit `until_ms`. After a restart of the computer, `until_ms` can be in
+       the future although the process that stored it is dead. */
     if (process_alive(room->process_id, room->process_start) && clock_monotonic_ms() <= room->until_ms)
         return false;
     if (mail_state(word) == MAIL_TAKEN)
