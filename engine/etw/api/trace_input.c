@@ -19,7 +19,7 @@ static void input_take_warning(void *context, const char *text)
 {
     struct texts *warnings = context;
     if (warnings->count < MOST_REMARKS)
-        (void)texts_add(warnings, text); /* out of memory for a warning does not stop the reading */
+        (void)texts_add(warnings, text); /* without memory for a warning, the reading continues */
 }
 
 /* The readers keep the items' addresses, so all items are allocated before the first is opened. */

@@ -23,7 +23,7 @@ enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 struct consumer {
     EVENT_TRACE_LOGFILEW logfile; /* copy of OpenTrace's argument; passed to BufferCallback */
     enum consumer_form form;      /* encoding of the caller's strings in OpenTrace */
-    void *name;                   /* name of the log or session, in that encoding */
+    void *name;                   /* name of the log or session, in the encoding `form` */
     struct consumer_source *source;
     bool real_time, raw, records;
     /* Protected by the table's lock. */
@@ -110,7 +110,7 @@ static void consumer_free(struct consumer *c)
     memory_free(c);
 }
 
-/* Finds the consumers of the handles and marks all of them as busy. On failure, none is marked. */
+/* Finds the consumers of the handles and marks all of them as busy. On failure, marks no consumer. */
 static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
@@ -349,9 +349,10 @@ static size_t find_class(const GUID *guid)
     return i;
 }
 
-/* Sets the callback of a class, replacing an earlier one. It has no effect on handles opened with
+/* Sets the callback of a class and replaces an earlier one. The callback has no effect on handles opened with
    PROCESS_TRACE_MODE_EVENT_RECORD. On all other handles, each event of the class is passed to this callback first, and
-   then to the EventCallback of the handle, if there is one. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
+   then to the EventCallback of the handle, if there is one. Errors: ERROR_INVALID_PARAMETER,
+   ERROR_NOT_ENOUGH_MEMORY. */
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
     if (!class || !callback)
@@ -370,7 +371,8 @@ static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
     return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a class's callback"));
 }
 
-/* Removes the callback of a class. ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: the class has no callback. */
+/* Removes the callback of a class. Fails with ERROR_WMI_GUID_NOT_FOUND if the class has no callback, and with
+   ERROR_INVALID_PARAMETER if `class` is NULL. */
 static ULONG consumer_remove_class(const GUID *class)
 {
     if (!class)
@@ -599,11 +601,15 @@ static const char *take_error(ULONG status)
 /* Delivers the events of all handles in time order on the calling thread: the events with a FILETIME from `start` to
    `end` (NULL: unlimited) and all log file headers. Calls BufferCallback after the last event of each buffer. Returns
    when everything is delivered, the session has ended, or the handles are closed. A handle that is processed again
-   starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array, a handle
-   twice, or a session together with other handles; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread is processing one
-   of the handles; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0;
-   ERROR_NOACCESS: an exception left a callback. If a file cannot be read to its end, the rest of it is skipped; its
-   error code is returned after all other files are delivered. */
+   starts from the beginning. If a file cannot be read to its end, the rest of this file is skipped, and the function
+   returns the error code after all other files are delivered. Other errors:
+   - ERROR_BAD_LENGTH: `count` is 0 or greater than 64.
+   - ERROR_INVALID_PARAMETER: `handles` is NULL, contains a handle twice, or contains a session and other handles.
+   - ERROR_INVALID_HANDLE: a handle is not open.
+   - ERROR_BUSY: another thread is processing one of the handles.
+   - ERROR_INVALID_TIME: `end` is before `start`.
+   - ERROR_CANCELLED: a BufferCallback returned 0.
+   - ERROR_NOACCESS: an exception left a callback. */
 static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
 {
     if (count == 0 || count > MOST_HANDLES)

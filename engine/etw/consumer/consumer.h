@@ -41,7 +41,8 @@ struct realtime_connection {
 
 /* Connects to sessions. */
 struct realtime_source {
-    /* HRESULTs of ERROR_WMI_INSTANCE_NOT_FOUND: no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
+    /* Errors, as HRESULTs: ERROR_WMI_INSTANCE_NOT_FOUND if the session does not exist or is not a real-time session;
+       ERROR_ACCESS_DENIED. */
     HRESULT (*connect)(void *context, const char *session, struct realtime_connection *out);
     void *context;
 };
@@ -49,8 +50,9 @@ struct realtime_source {
 /* Connects to the sessions in the directory of this host OS. */
 extern const struct realtime_source session_connections;
 
-/* Opens a session as a source of its events, merged from all processors. Events of class RT_LostEvent report losses.
-   The source ends when the session ends or its host process exits. `source` NULL: sessions are not available. */
+/* Opens a session as a source of events. The source merges the events of all processors. Events of class RT_LostEvent
+   report losses. The source ends when the session ends or its host process exits. If `source` is NULL, no session can
+   be opened. */
 HRESULT realtime_source_open(const struct realtime_source *source, const char *session, struct consumer_source **out);
 
 /* ---- processing handles (for any thread; the functions return Windows error codes and set error texts) ---- */
@@ -61,13 +63,16 @@ enum consumer_form { CONSUMER_WIDE, CONSUMER_ANSI };
 /* Opens a log (*logfile has a LogFileName) or a session (*logfile has a LoggerName and PROCESS_TRACE_MODE_REAL_TIME).
    Exactly one of the two names must be set. On success fills in LogfileHeader, BufferSize, EventsLost and
    IsKernelTrace; on failure *logfile is unchanged. Copies the strings. With CONSUMER_ANSI, `logfile` points to an
-   EVENT_TRACE_LOGFILEA, which has the same layout. ERROR_INVALID_PARAMETER: no logfile, or both names;
-   ERROR_BAD_PATHNAME: no name, or an invalid one; ERROR_INVALID_DATA: not an event trace; ERROR_WMI_INSTANCE_NOT_FOUND:
-   no such session, or not a real-time session; ERROR_ACCESS_DENIED. */
+   EVENT_TRACE_LOGFILEA, which has the same layout. Errors:
+   - ERROR_INVALID_PARAMETER: `logfile` is NULL, both names are set, or ProcessTraceMode does not fit the name.
+   - ERROR_BAD_PATHNAME: no name is set, or the name is invalid.
+   - ERROR_INVALID_DATA: the file is not an event trace.
+   - ERROR_WMI_INSTANCE_NOT_FOUND: the session does not exist or is not a real-time session.
+   - ERROR_ACCESS_DENIED: access to the file or the session is denied. */
 ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle);
 
-/* Replaces session_connections for the consumers of this process. NULL: they cannot connect to sessions. `source` is
-   borrowed. */
+/* Replaces session_connections for the consumers of this process. If `source` is NULL, the consumers cannot connect to
+   sessions. `source` is borrowed. */
 void consumer_set_realtime(const struct realtime_source *source);
 
 /* Passes the definition of an event or map (class EventMetadata) to TDH, if this process has loaded TDH. */

@@ -43,8 +43,8 @@ static void add_item(struct event_view *view, uint16_t type, const void *data, u
     r->EventHeader.Flags |= EVENT_HEADER_FLAG_EXTENDED_INFO;
 }
 
-/* The items follow one another. Each begins with u16 length rounded up to a multiple of 8, u16 type, u16 flag (another
-   item follows) and u16 size of the data. */
+/* The items follow one another. Each item begins with four numbers of 16 bits: its length rounded up to a multiple of
+   8, its type, a flag that is set if another item follows, and the size of its data. */
 static void add_items(const struct etl_record *e, struct event_view *view)
 {
     uint32_t done = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts events to the forms that consumers receive: EVENT_RECORD, and EVENT_TRACE from before Windows Vista. */
+/* Converts events to the two forms that consumers receive: EVENT_RECORD, and the older EVENT_TRACE, which dates from
+   before Windows Vista. */
 #ifndef OPENPLA_EVENT_VIEW_H
 #define OPENPLA_EVENT_VIEW_H
 
 #include "engine/etw/etw_types.h"
 #include "engine/logs/etl_record.h"
 
-/* An event has at most 64 KB, an item at least 8 bytes. */
+/* An event has at most 64 KB, and an item has at least 8 bytes. */
 enum { EVENT_VIEW_ITEMS = 0x10000 / 8 };
 
 /* The pointers in this struct refer to the event and to members of the struct. */

@@ -92,7 +92,7 @@ char *autologger_path(const char *kind, const char *directory, const char *name)
 
 /* ---- reading ---- */
 
-/* Records a problem. Its text is `why` or, if that is NULL, the error text of the last read. */
+/* Records a problem. The text of the problem is `why` or, if `why` is NULL, the error text of the last read. */
 static HRESULT note_invalid(struct autologger *a, const char *provider, const char *name, const char *why)
 {
     const char *separator = provider ? "\\" : "";
@@ -429,7 +429,8 @@ HRESULT autologger_override(struct autologger *a)
 
 /* ---- the session ---- */
 
-/* Returns the number of the next log file. After `most`, the GlobalLogger's counter restarts at 0, all others at 1. */
+/* Returns the number of the next log file. After `most`, the counter of the GlobalLogger restarts at 0, and the counter
+   of every other autologger restarts at 1. */
 static uint32_t next_counter(const struct autologger *a, uint32_t most)
 {
     const uint32_t before = number_or(&a->file_counter, 0), first = a->global ? 0 : 1;

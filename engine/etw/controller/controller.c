@@ -157,15 +157,15 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-/* Returns the room in bytes for the name at `offset`. It ends at the other name, if that is at a higher offset,
-   otherwise at the end of the block. */
+/* Returns the room in bytes for the name at `offset`. The room ends where the other name begins, if the other name is
+   at a higher offset. Otherwise it ends at the end of the block. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;
     return end - offset;
 }
 
-/* Calls trace_block_check, and also checks that each offset has room for at least a NUL (error 24). */
+/* Calls trace_block_check, and also checks that each offset has room for at least a NUL (ERROR_BAD_LENGTH). */
 static ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
 {
     const ULONG status = trace_block_check(p);
@@ -455,7 +455,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
         directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        (void)session_remove(d, s); /* now, so that the caller can use the name again after this call */
+        (void)session_remove(d, s); /* remove it now, so that the caller can use the name again after this call */
     if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;

@@ -28,14 +28,15 @@ ULONG controller_enable(const struct controller_enable *e);
 /* ---- shared by the source files of this folder ---- */
 
 ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Finds the running or stopping session of this name or, if the name is NULL, of this handle. With a name, the
-   private-session bits of `mode` and of the session's LogFileMode must be equal, and an in-process session is found
-   only in its process. 87: invalid handle; 4201: no such session. If the session's host process has exited, recovers
-   the session first; with `give_up`, even if its log cannot be written. */
+/* Finds the running or stopping session with this name or, if `name` is NULL, with this handle. A search by name
+   requires that the private-session bits of `mode` and of the session's LogFileMode are equal, and finds an in-process
+   session only in the process of the session. If the session's host process has exited, recovers and removes the
+   session; `give_up` allows this even if the log of the session cannot be written. Fails with ERROR_INVALID_PARAMETER
+   if the handle is invalid, and with ERROR_WMI_INSTANCE_NOT_FOUND if there is no such session or it was removed. */
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
 
-/* The statistics of a session. They are valid while the view is open, even if the session ends. */
+/* A view of the statistics of a session. The statistics are valid while the view is open, even if the session ends. */
 struct controller_view {
     struct section *section; /* NULL: the session no longer has a section */
     struct session_buffers buffers;
@@ -48,7 +49,7 @@ struct controller_totals {
 };
 /* Adds the view's statistics to the totals. */
 void controller_totals_add(const struct controller_view *v, struct controller_totals *f);
-/* Fills in the caller's block. 234: a name did not fit. */
+/* Fills in the caller's block. Fails with ERROR_MORE_DATA if the block has not enough room for a name. */
 ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_totals *f,
                         EVENT_TRACE_PROPERTIES *p);
 
@@ -70,10 +71,12 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
 ULONG controller_answered(const struct controller_call *c, ULONG code);
 /* ControlTrace of a private session: sends the request to all its parts. */
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
-/* Reads the filters; only an EVENT_TRACE_PROPERTIES_V2 has filters. 87: a filter does not select processes. */
+/* Reads the filters; only an EVENT_TRACE_PROPERTIES_V2 has filters. Fails with ERROR_INVALID_PARAMETER if a filter is
+   invalid or does not select processes. */
 ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *out);
-/* Checks and adds a filter; `member` names it in error texts. The start times of processes go to to->filter_data, which
-   the caller frees; everything else points to the caller's data. Errors: 87, 8. */
+/* Checks and adds a filter; `member` is the name of the filter in error texts. The start times of processes go to
+   to->filter_data, which the caller frees; everything else points to the caller's data. Errors:
+   ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
 ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member);
 
 /* ---- trace_query.c ---- */

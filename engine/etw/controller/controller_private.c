@@ -258,8 +258,8 @@ static ULONG update_whole(struct directory *d, const struct directory_request *r
     return code;
 }
 
-/* If the update of a part fails, the parts that were already updated stay updated. If the call is repeated, it updates
-   the rest. */
+/* If the update of a part fails, the parts that were already updated stay updated. A second call updates the remaining
+   parts. */
 static ULONG private_update(struct directory *d, const struct controller_call *c, struct directory_request *r,
                             struct directory_session *s)
 {
@@ -274,7 +274,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         return code;
     code = update_whole(d, r, &now, named);
     if (code == ERROR_SUCCESS) {
-        code = update_parts(d, c, r, s, &named); /* again, for parts that have started in the meantime */
+        code = update_parts(d, c, r, s, &named); /* also update the parts that have started in the meantime */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
             /* Restores the entry. Otherwise a repeated call would be refused, because the session would already have

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a session: checks EVENT_TRACE_PROPERTIES and kernel flags, fills in defaults, and handles group
-   masks. The checks are in Windows' order, so that a program with two mistakes gets the same error code. */
+/* Prepares the settings of a session: checks EVENT_TRACE_PROPERTIES and kernel flags, fills in defaults, and handles
+   group masks. The checks are in Windows' order, so that a program with two mistakes gets the same error code. */
 #include "engine/etw/trace_properties.h"
 
 #include "engine/base/memory.h"
@@ -393,8 +393,8 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
     const bool stays = (s->mode & M(BUFFERING)) != 0;
     const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
-    /* Buffers in addition to those whose events are kept: in each stream the buffer that is being filled, and some free
-       ones to use while the oldest kept buffer is being emptied. */
+    /* The session needs these buffers in addition to the buffers whose events are kept. Each stream fills one of them.
+       The others are free, for use while the oldest kept buffer is being emptied. */
     const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
     *shape = (struct session_shape){
         .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. On Windows, the kernel
-   applies the settings; here, the session's host process does. If this host OS has no source for a setting, the setting
-   is stored, and the journal reports it. */
+   applies the settings; here, the session's host process does. If this host OS has no source for the events that a
+   setting enables, the setting is stored, and the journal reports this. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/controller_api.h"
@@ -472,7 +472,8 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
                 .Level = e->level,
                 .LoggerId = (USHORT)e->logger,
                 .EnableProperty = e->property,
-                .MatchAnyKeyword = e->any == 0 && !e->classic ? UINT64_MAX : e->any, /* Windows stores 0 as all bits */
+                /* Windows replaces a mask of 0 with a mask of all bits. */
+                .MatchAnyKeyword = e->any == 0 && !e->classic ? UINT64_MAX : e->any,
                 .MatchAllKeyword = e->all,
             };
             memcpy(to + count * sizeof info, &info, sizeof info);
