@@ -32,7 +32,7 @@ ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
    requires that the private-session bits of `mode` and of the session's LogFileMode are equal, and finds an in-process
    session only in the process of the session. If the session's host process has exited, recovers and removes the
    session; `give_up` allows this even if the log of the session cannot be written. Fails with ERROR_INVALID_PARAMETER
-   if the handle is invalid, and with ERROR_WMI_INSTANCE_NOT_FOUND if there is no such session or it was removed. */
+   if the handle is invalid, and with ERROR_WMI_INSTANCE_NOT_FOUND if the session does not exist or was removed. */
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
 

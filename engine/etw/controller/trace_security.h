@@ -16,11 +16,11 @@ enum {
     TRACE_RIGHT_REGISTER_GUIDS = 0x800,
     TRACE_RIGHT_ALL = 0x120FFF,
 };
-/* Checks whether the caller has these rights. The registered descriptor of the GUID decides or, if there is none, the
-   registered default. Returns ERROR_ACCESS_DENIED, with an error text, if this descriptor cannot be read or does not
-   grant all of the rights. If neither is registered, everything is allowed, because under Wine all processes belong to
-   one user. The native build always allows everything. While no descriptor is registered, the registry is read at most
-   once a second. */
+/* Checks whether the caller has these rights. The registered descriptor of the GUID decides. A GUID without a
+   registered descriptor uses the registered default. Returns ERROR_ACCESS_DENIED, with an error text, if this
+   descriptor cannot be read or does not grant all of the rights. If neither is registered, everything is allowed,
+   because under Wine all processes belong to one user. The native build always allows everything. While no descriptor
+   is registered, the registry is read at most once a second. */
 ULONG trace_allowed(const GUID *guid, uint32_t rights);
 
 /* Returns the rights that starting or changing a session with these properties requires. */

@@ -352,7 +352,8 @@ static char *put_related(char *at, const struct dumped_event *e)
 
 enum { HEAD_CELLS = 20, HEAD_MOST = HEAD_CELLS * (1 + TEXT_PUT_DECIMAL) + 2 * (1 + TEXT_PUT_GUID) };
 
-/* Adds the numbers in the header. Their texts have a maximum length, so they are collected in a local buffer first. */
+/* Adds the numbers in the header. The text of each number has a maximum length, so the texts are collected in a local
+   buffer first. */
 static void add_head_numbers(struct text_buffer *b, const struct dumped_event *e)
 {
     const EVENT_RECORD *r = e->record;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the writers of event files: the functions that each format has, and the strings to insert into an event's
-   message. */
+/* Declares what the writers of event files share: the functions that each format provides, and the strings to insert
+   into an event's message. */
 #ifndef OPENPLA_EVENT_DUMP_FORM_H
 #define OPENPLA_EVENT_DUMP_FORM_H
 

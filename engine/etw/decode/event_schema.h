@@ -144,13 +144,14 @@ void known_fields_free(struct known_fields *list);
 
 struct provider_manifest;
 /* A source of schemas: manifests from one place, MOF classes, or TMF files. Several threads may call its functions at
-   the same time. Functions that it does not have are NULL. */
+   the same time. A function that the origin does not provide is NULL. */
 struct schema_origin {
     enum schema_source source; /* MANIFEST, MOF or WPP; the origin is queried only for events of this kind */
     enum schema_place place;
     void *context;
     /* Returns S_OK, or S_FALSE if the origin does not know the event. With S_FALSE, an origin that knows the event
-       provider also sets the reason with error_set. `pointer_size`: 4 or 8, as in the writing process. */
+       provider also sets the reason with error_set. `pointer_size` (4 or 8) is the pointer size of the process that
+       wrote the event. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
     HRESULT (*providers)(void *context, struct known_providers *list); /* appends the event providers that it knows */
     /* Returns S_OK, or S_FALSE if the origin has no manifest of the event provider. The manifest lives as long as the
@@ -184,8 +185,8 @@ struct found_schema {
     enum schema_source source; /* kind of the origins that were queried */
 };
 /* Finds the schema of an event. The flags and items of the header determine the kind of schema: WPP message (TMF),
-   TraceLogging, classic (MOF), otherwise manifest. The only failure is E_OUTOFMEMORY. `pointer_size` applies to events
-   that do not record their own pointer size; 0: that of this process. */
+   TraceLogging, classic (MOF) or, for all other events, manifest. The only failure is E_OUTOFMEMORY. `pointer_size`
+   applies to events that do not record their own pointer size; 0 means the pointer size of this process. */
 HRESULT event_schemas_find(struct event_schemas *schemas, const EVENT_RECORD *event, uint32_t pointer_size,
                            const struct found_schema **out);
 /* Adds a holder, who must call found_schema_release. */

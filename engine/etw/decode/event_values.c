@@ -77,8 +77,8 @@ size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit)
     return at;
 }
 
-/* Returns the extent of a string, which either has a fixed length or ends at its NUL. A string without either extends
-   to the end of the data. */
+/* Returns the extent of a string, which either has a fixed length or ends at its NUL. A string that has neither a fixed
+   length nor a NUL extends to the end of the data. */
 static HRESULT extent_terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
                                  struct value_extent *out)
 {
@@ -197,8 +197,8 @@ bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t 
     }
 }
 
-/* Limits for the number of values that a walk visits. They are needed because empty values take no bytes, so the size
-   of an event does not limit their number. */
+/* Limits for the number of values that a walk visits. The limits are needed because empty values take no bytes, so the
+   size of an event does not limit the number of its values. */
 enum { FEW_PROPERTIES = 64, STEPS_OF_A_BYTE = 4, STEPS_OF_NONE = 4096, MAXIMUM_DEPTH = 32 };
 
 struct walk {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload filters: conditions on the data of an event provider's events. A process that knows the schema creates them,
-   and the process that writes the event evaluates them. The latter has no schema, so the filter contains the part of
-   the layout that the evaluation needs.
+/* Payload filters: conditions on the data of an event provider's events. A process that knows the schema creates the
+   filters, and the process that writes an event evaluates them. The writing process has no schema, so the filter
+   contains the part of the layout that the evaluation needs.
 
        u32 mark   u16 version   u16 events   u32 total size
        per event: u16 id  u8 version  u8 flags  u16 properties  u16 top-level properties  u16 conditions  u16 their size

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores all schemas that a process knows. A cache finds them by the key with which an event is looked up. */
+/* Stores all schemas that a process knows. A cache finds a schema by the lookup key of an event. */
 #include "engine/base/hash_long.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -355,8 +355,8 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
             hr = o->is.schema(o->is.context, event, pointer_size, out);
             if (hr == S_OK)
                 (*out)->place = o->is.place;
-            /* The first origin with a reason determines the reason, unless a later origin fails. Origins that do not
-               know the event provider have no reason. */
+            /* Keep the reason of the first origin that sets an error text, unless a later origin fails. Origins that do
+               not know the event provider set no error text. */
             if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
                 strcmp(error_text(hr), error_standard_text(hr)) != 0) {
                 why = error_keep(hr);

@@ -429,7 +429,7 @@ void add_filetime(struct text_buffer *out, int64_t filetime)
     text_buffer_add_n(out, text, (size_t)(at + 3 - text));
 }
 
-/* Adds a SYSTEMTIME. Its numbers may be invalid. */
+/* Adds a SYSTEMTIME. The members of the SYSTEMTIME may be invalid. */
 void add_system_time(struct text_buffer *out, const uint8_t bytes[16])
 {
     static const struct {

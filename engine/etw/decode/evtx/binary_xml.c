@@ -10,7 +10,7 @@
    Unlike in .evtx files, names are stored inline instead of as offsets. In the XML, %n stands for the substitution of
    property n, counted from 1.
 
-   The reader treats its input as untrusted. It checks each size, limits depth and output, and rejects names with
+   The reader treats its input as untrusted: it checks each size, limits depth and output, and rejects names with
    characters that could change the structure of the XML. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
@@ -237,8 +237,8 @@ static HRESULT add_text(struct byte_buffer *to, const char *text, size_t bytes)
     return write_units(to, text, bytes, false);
 }
 
-/* Adds a substitution and maps TDH's input type to binary XML's value type (MS-EVEN6 2.2.12). The numbers are the same
-   up to 21; arrays begin at 128. */
+/* Adds a substitution and maps TDH's input type to binary XML's value type (MS-EVEN6 2.2.12). Up to 21, the numbers of
+   the types are the same; from 22 on, a type becomes a string (1). For an array, 128 is added. */
 static void add_substitution(struct byte_buffer *to, size_t index, const struct event_property *p)
 {
     const bool array = p->flags & (PROPERTY_FIXED_COUNT | PROPERTY_PARAM_COUNT);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes .evtx files, the event log's format: records, chunks and the header.
 
-   The problem. An event is a tree of XML. The format splits it into a template (here: shape), which is the same for all
-   events of a kind, and the values that differ. Chunks of 64 KB must be readable independently, so each chunk contains
-   one copy of every shape and name that its records use. When a stream is written, neither the number of events nor the
-   shapes that they need are known in advance.
+   The problem. An event is written as an XML tree. The file format splits the tree into a template (here: shape), which
+   is the same for all events of a kind, and the values that differ. Chunks of 64 KB must be readable independently, so
+   each chunk contains one copy of every shape and name that its records use. When a stream is written, neither the
+   number of events nor the shapes that they need are known in advance.
 
    A file is a header of 4096 bytes followed by chunks:
 
@@ -562,8 +562,8 @@ static void end_chunk(struct evtx_writer *w, struct text_buffer *to)
     uint8_t *c = w->chunk;
     const bool any = w->next != w->first;
     memcpy(c, "ElfChnk", 8);
-    for (size_t i = 8; i < 40; i += 16) { /* numbers of the first and the last record: first those in the file, then
-                                             those in the log */
+    for (size_t i = 8; i < 40; i += 16) { /* two equal pairs of record numbers (first, last): the numbers in the file,
+                                             and the numbers in the log */
         put_u64(c + i, w->first);
         put_u64(c + i + 8, any ? w->next - 1 : UINT64_MAX);
     }

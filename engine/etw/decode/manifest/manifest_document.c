@@ -160,8 +160,8 @@ static HRESULT document_append(struct manifest_document *to, const struct manife
     return to->providers.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Returns whether the comparisons end within a few seconds. Their number is quadratic: names are compared with each
-   other, fields with events, and maps with properties. */
+/* Returns whether the comparisons end within a few seconds. The number of comparisons is quadratic: names are compared
+   with each other, fields with events, and maps with properties. */
 static bool is_compared_soon(const struct provider_manifest *m, uint64_t fields)
 {
     const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* comparisons per event */

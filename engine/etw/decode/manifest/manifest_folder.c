@@ -3,8 +3,8 @@
    describes which event provider, so that decoding reads only the manifests of the event providers in the trace.
 
    The index is a text file, manifest-index\HASH.txt, where HASH is the hash of the folder's full path. Its first line
-   contains the version and the folder. After it, each event provider of each file has a line, and each file that cannot
-   be used has a line:
+   contains the version and the folder. Each of the other lines describes an event provider of a file, or a file that
+   cannot be used:
 
        <stamp> TAB <file> TAB {guid} TAB <provider>
        <stamp> TAB <file> TAB ! TAB <reason>
@@ -31,7 +31,7 @@ struct indexed {
     char *file;
     bool usable;
     GUID guid;
-    char *text; /* name of the event provider, or the reason */
+    char *text; /* name of the event provider, or the reason why the file cannot be used */
     bool read;  /* this process has read the file */
 };
 struct manifest_index {
@@ -234,8 +234,8 @@ static HRESULT index_add_file(struct manifest_index *index, const char *folder, 
     return hr;
 }
 
-/* Copies the file's lines from the previous index. S_FALSE: that index has no lines for the file, or they have another
-   stamp. */
+/* Copies the file's lines from the previous index. S_FALSE: the previous index has no lines for the file, or its lines
+   for the file have another stamp. */
 static HRESULT index_copy_file(struct manifest_index *index, const struct manifest_index *before,
                                const struct found_file *file)
 {

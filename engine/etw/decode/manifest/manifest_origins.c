@@ -54,7 +54,7 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
     return NULL;
 }
 
-/* Remembers that an event provider is unknown. If there is no memory for this, the next event of this provider causes
+/* Remembers that an event provider is unknown. If the entry cannot be stored, the next event of this provider causes
    another search of the registry. */
 static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {

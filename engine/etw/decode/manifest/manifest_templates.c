@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_PROPERTIES                                                                                                \
-    1024                 /* per template; each property needs at least a byte of an event, which has at most 64 KB */
+    1024 /* maximum number per template; a property takes at least a byte, and an event has at most 64 KB */
 #define MOST_BYTES 65535 /* maximum size of an event's data */
 
 struct template_reading {
@@ -36,7 +36,7 @@ static bool is_number(const struct event_property *p)
    same struct or outside it. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
-    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last property is the one with the reference */
+    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* skip the last property, which has the reference */
         if (strcmp(k->t->properties[i - 1].name, name) == 0) {
             *index = i - 1;
             return &k->t->properties[*index];
@@ -132,7 +132,7 @@ static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct temp
     struct event_property *p = &t->properties[t->property_count++];
     *p = (struct event_property){.count = 1};
     HRESULT hr = manifest_name(r, e, "name", &p->name);
-    if (FAILED(hr)) /* remove it again: no property may lack a name */
+    if (FAILED(hr)) /* remove the property again, because every property must have a name */
         t->property_count--;
     return hr;
 }

@@ -242,7 +242,7 @@ static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, 
     return manifest_write_message(w, f->message, shown, words[kind].one, index);
 }
 
-/* Writes a declared field. A field without name and message is shown as its number. */
+/* Writes a declared field. A field that has neither a name nor a message is shown as its number. */
 static HRESULT write_declared(struct manifest_writing *w, enum manifest_kind kind, size_t index, unsigned depth)
 {
     const struct manifest_field *f = &w->m->fields[kind].items[index];

@@ -4,8 +4,8 @@
    Elements may be in any order and refer to each other by name, so the parts of an event provider are read in the order
    of dependencies: the string tables of all languages and messageTable first (manifest_read_strings), then levels,
    tasks, opcodes and keywords (manifest_read_fields), channels, maps, templates, filters and events. Each name is added
-   to the index of its kind. A reference to a name that is not in the index is an error, whose text has the line,
-   element, attribute and value.
+   to the index of its kind. A reference to a name that is not in the index is an error; the error text contains the
+   line, element, attribute and value.
 
    Names whose prefix is bound to Windows' definitions (win:Error) are looked up in winmeta.def and become fields of the
    event provider, as with mc. Unknown elements are ignored with a warning, and unknown attributes are ignored silently,

@@ -195,7 +195,8 @@ const char *manifest_field_message(const struct provider_manifest *m, const stru
     return text || !f->name ? text : winmeta_text(f->name);
 }
 
-/* Returns the message of a field, or its name if it has no message, borrowed. NULL: the field has neither. */
+/* Returns the message of a field, or its name if it has no message, borrowed. NULL: the field has neither a message nor
+   a name. */
 static const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
                                        const char *languages)
 {

@@ -13,9 +13,10 @@
    data folder (wevt_template_write.c). The DLL is stored before the registry refers to it.
 
    Interruptions. OpenPLAManifest is written first, so that an incomplete registration is recognized as OpenPLA's.
-   Registering the manifest again overwrites the remains, and removing it deletes them. Deletion removes the channels
-   first, then the event provider's key, and then the DLL. Keys without OpenPLAManifest belong to other programs and are
-   changed only if `force` is set. If a key has no resource file, its event provider cannot be used; all others can. */
+   Registering the manifest again overwrites what an incomplete registration left in the registry, and removing the
+   manifest deletes it. Deletion removes the channels first, then the event provider's key, and then the DLL. Keys
+   without OpenPLAManifest belong to other programs and are changed only if `force` is set. If a key has no resource
+   file, its event provider cannot be used; all others can. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
@@ -211,7 +212,7 @@ HRESULT registered_providers_list(struct known_providers *list)
     return hr;
 }
 
-/* ---- registration, as wevtutil im and um write it, and the DLL compiled from the manifest ---- */
+/* ---- registering as wevtutil im and um do, with a DLL compiled from the manifest ---- */
 
 #define MESSAGE_TABLE 11
 

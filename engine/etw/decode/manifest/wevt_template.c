@@ -217,7 +217,8 @@ static HRESULT read_item(struct blob *b, const uint8_t *item, struct event_prope
     return p->map ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Finds the end of the top-level properties. Members come after all of them, so the first member marks the end. */
+/* Finds the end of the top-level properties. All members of structs come after the top-level properties, so the first
+   member marks their end. */
 static void find_top(struct manifest_template *t)
 {
     t->top_level = t->property_count;

@@ -7,10 +7,10 @@
 #include "engine/base/text.h"
 #include "engine/etw/provider_manifest.h"
 
-/* Reads all event providers in an untrusted resource. They have no names, messages or filters, because names are in the
-   registry, messages are in message tables, and the format of filters is not documented. Returns
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the block and the offset. *out is empty on
-   failure. */
+/* Reads all event providers in an untrusted resource. The event providers in *out have no names, messages or filters,
+   because names are in the registry, messages are in message tables, and the format of filters is not documented.
+   Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text that names the block and the offset. *out is empty
+   on failure. */
 HRESULT wevt_template_read(const uint8_t *bytes, size_t size, struct provider_manifests *out);
 /* Compiles the event providers to a resource. *bytes is from memory_alloc. */
 HRESULT wevt_template_write(const struct provider_manifests *list, uint8_t **bytes, size_t *size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiles event providers to WEVT_TEMPLATE. This comment also describes the path of a manifest to the decoder and
-   back.
+/* Compiles event providers to WEVT_TEMPLATE. This comment also describes how a manifest becomes a DLL, and how a DLL
+   becomes a manifest again.
 
    The problem. An instrumentation manifest is XML with strings in several languages. Windows does not use it for
    decoding. Instead, mc compiles it to two kinds of resources in a DLL, and the registry contains the path of an event
@@ -17,14 +17,15 @@
                  registered_manifests.c   v                |
                                         registry: GUID -> name, ResourceFileName, MessageFileName
 
-   Contents. The resource contains numbers, layouts, and the names of levels, tasks, opcodes, keywords and channels. It
-   refers to texts by message ids, which manifest_fields.c assigns as mc does. The texts are in the message tables
-   (message_tables.c). The event provider's name is only in the registry. Filters are not written, because their format
-   is undocumented. Therefore a manifest that is read from a DLL has messages, but no string ids, symbols or filters.
+   Contents. The resource contains numbers, layouts, and the names of levels, tasks, opcodes, keywords and channels. The
+   resource refers to texts by message ids, which manifest_fields.c assigns in the same way as mc. The texts are in the
+   message tables (message_tables.c). The event provider's name is only in the registry. Filters are not written,
+   because their format is undocumented. Therefore a manifest that is read from a DLL has messages, but no string ids,
+   symbols or filters.
 
    Layout. All offsets count from the start of the resource; blocks are aligned to 8 bytes and begin with a signature
-   and their size. A name is {u32 size, UTF-16, NUL, padding to 4} after the block that refers to it; offset 0 means
-   no name.
+   and their size. A name is {u32 size, UTF-16, NUL, padding to 4} after the block that refers to it; offset 0 means no
+   name.
 
        CRIM  size  u16 3  u16 1  count      then per event provider {GUID, u32 offset of WEVT}
        WEVT  size  message  count           then per element {u32 offset, u32 0}

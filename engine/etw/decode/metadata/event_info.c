@@ -144,7 +144,8 @@ static HRESULT read_property(const uint8_t *bytes, size_t size, size_t fixed, co
     return hr;
 }
 
-/* Checks that a member belongs to only one struct. Overlapping structs would multiply the values of an event. */
+/* Checks that a member belongs to only one struct. If structs shared members, these members would be decoded once for
+   each struct, so the number of values could become huge. */
 static HRESULT check_members(const struct event_schema *s)
 {
     size_t end = s->top_level;

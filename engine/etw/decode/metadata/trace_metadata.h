@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Event definitions inside a trace. Programs that merge traces (xperf, WPR, PerfView, netsh, Visual Studio) write an
    event of the class EventMetadata {bbccf6c1-6cd1-48c4-80ff-839482e37671} directly before the first event of each kind.
-   Type 32 contains a TRACE_EVENT_INFO, and type 33 an event provider's GUID and an EVENT_MAP_INFO. Their contents are
-   untrusted. */
+   An event of type 32 contains a TRACE_EVENT_INFO. An event of type 33 contains an event provider's GUID and an
+   EVENT_MAP_INFO. The contents of both are untrusted. */
 #ifndef OPENPLA_TRACE_METADATA_H
 #define OPENPLA_TRACE_METADATA_H
 
@@ -15,14 +15,14 @@ struct trace_metadata;
 struct trace_metadata *trace_metadata_create(void); /* NULL: out of memory */
 /* Frees the definitions. Free the schemas first, because their origins use *m. NULL is allowed. */
 void trace_metadata_free(struct trace_metadata *m);
-/* Adds the definitions as an origin of schemas for manifest events. It takes precedence over all origins that were
-   added before it. */
+/* Adds the definitions as an origin of schemas for manifest events. The new origin takes precedence over all origins
+   that were added before it. */
 HRESULT trace_metadata_add_origin(struct trace_metadata *m, struct event_schemas *schemas);
 /* Returns whether the event is a definition. */
 bool trace_metadata_event(const EVENT_RECORD *event);
 /* Adds a definition; from then on, `schemas` finds it. A later definition of the same event or map replaces an earlier
-   one. Returns S_OK, E_OUTOFMEMORY, or S_FALSE, with the reason in error_text(S_FALSE), if the definition cannot be
-   used. Several threads can call these functions. */
+   one. Returns S_OK or E_OUTOFMEMORY. If the definition cannot be used, returns S_FALSE, and error_text(S_FALSE) is the
+   reason. Several threads can call these functions. */
 HRESULT trace_metadata_take(struct trace_metadata *m, const EVENT_RECORD *event, struct event_schemas *schemas);
 
 struct trace_metadata_statistics {

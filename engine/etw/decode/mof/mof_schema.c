@@ -63,8 +63,8 @@ static int compare_placed(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Sorts the properties by WmiDataId. If some properties have a WmiDataId, those without one are not data. If no
-   property has one, the order of declaration is used. */
+/* Sorts the properties by WmiDataId. If some properties have a WmiDataId, properties without a WmiDataId are not data.
+   If no property has a WmiDataId, the order of declaration is used. */
 static HRESULT properties_order(struct maker *m)
 {
     size_t without = 0;
@@ -414,16 +414,16 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* This is an object without Extension. The property that WmiSizeIs names contains the object's size in
-           bytes. */
+        /* This property is an object without the qualifier Extension. The property that WmiSizeIs names contains the
+           object's size in bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }
     return SUCCEEDED(hr) ? add_map(m, p, out) : hr;
 }
 
-/* Returns the class's DisplayName. If it has none, returns its name, without a suffix such as _V2 if the class has an
-   EventVersion. */
+/* Returns the class's DisplayName. If the class has no DisplayName, returns the name of the class, without a suffix
+   such as _V2 if the class has an EventVersion. */
 static char *task_name(const struct maker *m, const struct mof_event_class *e)
 {
     const char *display = mof_classes_text(m->classes, e->event_class, NULL, "DisplayName", 0);

@@ -48,7 +48,7 @@ enum mof_token {
 struct mof_lexer {
     const char *source;      /* name of the file, for errors; borrowed */
     const char *at, *end;    /* the remaining text */
-    uint32_t line;           /* line of `at`, from 1 */
+    uint32_t line;           /* number of the line that contains `at`, from 1 */
     enum mof_token token;    /* the current token; the following members describe it */
     uint32_t token_line;     /* line on which the token begins */
     struct text_buffer text; /* the token as it is in the file; for a string, the text that it represents */
@@ -59,8 +59,8 @@ struct mof_lexer {
 /* Begins to read `size` bytes of UTF-8, and reads the first token. */
 HRESULT mof_lexer_begin(struct mof_lexer *l, const char *source, const char *text, size_t size);
 void mof_lexer_end(struct mof_lexer *l);
-/* Reads the next token. Errors: MOF_E_ codes with "source(line): ..." for an unterminated string or comment, a
-   malformed or too large number, or an unexpected character; E_OUTOFMEMORY. */
+/* Reads the next token. Fails with a MOF_E_ code and the error text "source(line): ..." for an unterminated string or
+   comment, a malformed or too large number, or an unexpected character. Other errors: E_OUTOFMEMORY. */
 HRESULT mof_lexer_next(struct mof_lexer *l);
 bool mof_lexer_sign(const struct mof_lexer *l, char sign); /* returns whether the current token is this sign */
 /* Returns whether the current token is this name, ignoring case. */
@@ -145,8 +145,8 @@ struct mof_document {
     size_t count;
 };
 
-/* Parses `size` bytes in any encoding that source_text.h knows. `source` is the name in errors: "source(line): ...",
-   with mofcomp's MOF_E_ codes. */
+/* Parses `size` bytes in any encoding that source_text.h knows. `source` is the name of the source in the error texts,
+   which begin with "source(line): ". The error codes are the MOF_E_ codes of mofcomp. */
 HRESULT mof_text_read(const char *source, const void *bytes, size_t size, struct mof_document **out);
 void mof_document_free(struct mof_document *d); /* NULL is allowed */
 

@@ -8,8 +8,9 @@
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/etw_types.h"
 
-/* Returns the schemas of this process: those registered on the host OS and those that the process has loaded. They live
-   as long as the process. Returns E_OUTOFMEMORY, or the reason why the registered schemas cannot be read. */
+/* Returns the schemas of this process: those registered on the host OS and those that the process has loaded. The
+   schemas live as long as the process. Returns E_OUTOFMEMORY, or the reason why the registered schemas cannot be
+   read. */
 HRESULT tdh_schemas(struct event_schemas **out);
 struct tmf_property;
 /* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. *bytes is from
@@ -54,7 +55,7 @@ ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const
                                    ULONG steps, const struct tdh_property_step *path, ULONG *size);
 ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                               ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer);
-/* Undocumented. Returns what is probably meant: the offset and the size in UserData. */
+/* Undocumented; the name suggests that it returns the offset and the size of the property in UserData. */
 ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG count,
                                               const struct tdh_parameter *parameters, ULONG steps,
                                               const struct tdh_property_step *path, struct tdh_place *out);
@@ -116,8 +117,8 @@ ULONG WINAPI tdh_cleanup_payload_event_filter_descriptor(EVENT_FILTER_DESCRIPTOR
 
 ULONG WINAPI tdh_open_decoding_handle(void **handle);
 ULONG WINAPI tdh_close_decoding_handle(void *handle);
-/* Sets a parameter: TMF files and folders (separated by `;`), UTC times, or the pointer size. ERROR_NOT_SUPPORTED for
-   PDB files. */
+/* Sets a parameter: a list of TMF files or of folders (separated by `;`), whether times are UTC, or the pointer size.
+   Fails with ERROR_NOT_SUPPORTED for PDB files. */
 ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter *parameter);
 /* Returns a parameter by its type. A string belongs to the handle and is valid until the parameter is set again.
    ERROR_NOT_FOUND: the parameter was never set. */
@@ -142,9 +143,10 @@ void tdh_block_u32(struct tdh_block *b, uint32_t at, uint32_t value);
 void tdh_block_put(struct tdh_block *b, uint32_t at, const void *bytes, size_t size);
 void tdh_block_free(struct tdh_block *b);
 
-/* Builds a TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: the event's, or 0 if there is no event. */
+/* Builds a TRACE_EVENT_INFO. `pointer_size` is the pointer size of the event, or 0 if there is no event. Errors:
+   E_OUTOFMEMORY. */
 HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
-/* Builds an EVENT_MAP_INFO; E_OUTOFMEMORY. */
+/* Builds an EVENT_MAP_INFO. Errors: E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);
 enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
 /* Writes the EVENT_PROPERTY_INFO of each property, beginning at `at`. Schemas have no length for most types with a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Implements TDH's functions for payload filters. A handle is the address of an internal object. It is used only if the
-   list of objects contains this address. */
+/* Implements TDH's functions for payload filters. A handle is the address of an internal object. The address is used
+   only if the list of objects contains it. */
 #include "engine/base/memory.h"
 #include "engine/base/os.h"
 #include "engine/etw/decode/payload_filter.h"

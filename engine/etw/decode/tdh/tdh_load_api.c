@@ -191,7 +191,7 @@ static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schem
     return SUCCEEDED(hr) ? event_schemas_add(schemas, origin, NULL) : hr;
 }
 
-/* Creates the schemas from the registered ones. Schemas that a program loads later take precedence. */
+/* Creates the collection of schemas from the registered schemas. Schemas that a program loads later take precedence. */
 static HRESULT schemas_create(struct event_schemas **out)
 {
     struct schema_origin origin;

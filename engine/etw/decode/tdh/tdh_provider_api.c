@@ -202,8 +202,8 @@ ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVEN
     return give_block(hr, &block, buffer, size);
 }
 
-/* Builds a PROVIDER_FILTER_INFO for each filter, one after another. The offsets in their properties are relative to the
-   start of the whole buffer. */
+/* Builds a PROVIDER_FILTER_INFO for each filter, one after another. The offsets in the properties of each filter are
+   relative to the start of the whole buffer. */
 static HRESULT list_filters(void *context, const struct provider_manifest *manifest)
 {
     struct asked *asked = context;
@@ -258,9 +258,10 @@ ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, c
 
 /* ---- functions without documentation ---- */
 
-/* Functions that are in import libraries of tdh.dll but are not documented. They exist so that programs that are linked
-   with them can start. Their parameters were derived from similar functions and from the bytes that 32-bit callers
-   push. Functions that query a computer's WMI are implemented; the purpose of all others is unknown (DECISIONS 82). */
+/* These functions are in import libraries of tdh.dll but are not documented. OpenPLA has them so that programs that are
+   linked with these functions can start. The parameters of the functions were derived from similar functions and from
+   the bytes that 32-bit callers push. Functions that query a computer's WMI are implemented; the purpose of all others
+   is unknown (DECISIONS 82). */
 
 enum { NAME_UNITS = 260, NO_WMI_THERE = 4208 /* ERROR_WMI_SERVER_UNAVAILABLE */ };
 

@@ -18,7 +18,7 @@ struct decoding {
     char *path[TDH_PARAMETERS];
     struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };
-/* Protects the handles. A handle is an address. It is used only if the list of handles contains it. The lock is held
+/* Protects the handles. A handle is an address, which is used only if the list of handles contains it. The lock is held
    during the whole call: formatting a message takes microseconds, and only the first message requires reading a
    file. */
 static struct lock lock = LOCK_INIT;

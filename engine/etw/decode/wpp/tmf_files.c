@@ -2,8 +2,9 @@
 /* Finds the TMF file that describes a WPP message, and the message's properties.
 
    WPP (TraceMessage) writes only numbers: the GUID of a source file, the number of a message in it, and the bytes of
-   the arguments. Their meaning was extracted at build time into .tmf files, one per GUID. These files are shipped with
-   the program, or tracepdb creates them from the program's symbols. The path from an event to its text:
+   the arguments. The meaning of these numbers is in .tmf files, one per GUID. These files are created when the program
+   is built and are shipped with it, or tracepdb creates them from the program's symbols. The path from an event to its
+   text:
 
        event (GUID, number) --tmf_files_find--> struct tmf_message (tmf_text.c parses the file)
                             --tmf_schema------> struct event_schema: arguments as properties, a message with %1 ...

@@ -6,9 +6,9 @@
    data of the message in the TMF file (function, level, flags, component).
 
    There are two ways to format a message. Generic decoders use the schema, whose message has %1 for the first argument,
-   in the syntax of FormatMessage. It lacks the printf forms, except that hexadecimal forms select an output type.
-   tmf_sentence formats exactly: it uses the copy of the format in schema->message and reads the values again from the
-   event's data. */
+   in the syntax of FormatMessage. The schema ignores the printf forms, except that a hexadecimal form selects an output
+   type. tmf_sentence formats exactly: it uses the copy of the format in schema->message and reads the values again from
+   the event's data. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
