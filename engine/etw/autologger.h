@@ -46,7 +46,7 @@ struct autologger {
 void autologger_free(struct autologger *a); /* frees what the members point to, not *a */
 void autologger_provider_free(struct autologger_provider *p);
 
-/* If ETW cannot support a value, replaces it with the value that will apply, and adds a message to `problems`.
+/* If ETW cannot support a value, replaces it with the value that will apply, and adds a message to `problems`. Errors:
    E_OUTOFMEMORY. */
 HRESULT autologger_override(struct autologger *a);
 

@@ -26,11 +26,11 @@ struct code_place {
 
 struct code_places;
 HRESULT code_places_create(struct code_places **out); /* E_OUTOFMEMORY */
-/* Processes the next event; call it for every event of the trace. E_OUTOFMEMORY. */
+/* Processes the next event; call it for every event of the trace. Errors: E_OUTOFMEMORY. */
 HRESULT code_places_take(struct code_places *p, const struct trace_event *e);
-/* Call it after the last event and before code_places_find. E_OUTOFMEMORY. */
+/* Call it after the last event and before code_places_find. Errors: E_OUTOFMEMORY. */
 HRESULT code_places_finish(struct code_places *p);
-/* Finds the code that was at an address at the time of event `number`. Returns false if it is unknown. */
+/* Finds the code that was at an address at the time of event `number`. Returns false if the code is unknown. */
 bool code_places_find(const struct code_places *p, uint32_t process, uint64_t address, uint64_t number,
                       struct code_place *out);
 size_t code_places_modules(const struct code_places *p);

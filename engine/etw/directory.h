@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory contains the state of tracing that all processes of a host OS (under Wine: of a prefix) share. It
-   records the sessions and their host processes, the providers and settings that each session enabled, and the
-   providers that each process registered. The buffers of the sessions are elsewhere. The directory is a section over a
-   file, so it outlives its processes. Changes are made under a mutex; readers take no lock and check a revision
+/* The directory contains the state of tracing that all processes of a host OS (under Wine: of a prefix) share. The
+   directory records the sessions and their host processes, the providers and settings that each session enabled, and
+   the providers that each process registered. The buffers of the sessions are elsewhere. The directory is a section
+   over a file, so it outlives its processes. Changes are made under a mutex; readers take no lock and check a revision
    instead. The contents of the directory are untrusted: they are copied first and then checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
@@ -80,8 +80,8 @@ struct directory_process {
    once no session can refer to it (directory_session_reaped). Returns HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) if
    all slots are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
-/* Returns whether the process that owns the slot is alive and, unless `thread` is 0, still has that thread. It is the
-   callback for session_liveness, with the directory as context. */
+/* Returns whether the process that owns the slot is alive and, unless `thread` is 0, still has that thread. The
+   function is the callback for session_liveness; its context is the directory. */
 bool directory_alive(void *d, uint32_t slot, uint32_t thread);
 bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out);
 /* Returns the signal with which directory_end wakes this process. The directory owns the signal. */
@@ -153,7 +153,7 @@ struct directory_session {
     struct directory_kernel lists;
     uint64_t thread; /* LoggerThreadId */
     int64_t started; /* FILETIME */
-    /* Set by directory_session_disallow; the host process is not involved. */
+    /* Only directory_session_disallow sets these two members; the host process is not involved. */
     uint32_t disallowed_count;
     GUID disallowed[DIRECTORY_DISALLOWED];
     /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) itself has no host, buffers or log. The session consists of

@@ -20,7 +20,7 @@ enum {
 struct api_registers {
     const uint8_t *xmm0; /* the saved xmm0; xmm1 to xmm3 are 16, 32 and 48 bytes below it. NULL: floating-point values
                             are in `arguments` and `result` */
-    bool addresses;      /* write strings as addresses, because the address of one of them is invalid */
+    bool addresses;      /* write all strings as addresses, because the address of one string is invalid */
 };
 
 /* Reads the arguments of a call in a 32-bit program from the stack at `at`; stops at the first structure. `end` is the

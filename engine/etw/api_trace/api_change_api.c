@@ -16,8 +16,8 @@
    call from another thread sends another signal.
 
    api_change_release does not wait for an answer. If the process answers after api_change_release, the timed work only
-   cleans up. It must not change the entry point, because the process is running again and may be executing the code
-   there. `claim` decides between the timed work and api_change_release: the first of them to set `claim` wins. */
+   cleans up. The work must not change the entry point, because the process is running again and may be executing the
+   code there. `claim` decides between the timed work and api_change_release: the first of them to set `claim` wins. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/api_trace.h"
@@ -65,7 +65,7 @@ static bool take_claim(struct api_change *c, enum claim claim)
     return atomic_compare_exchange_strong(&c->claim, &expected, claim);
 }
 
-/* Resumes the process. Both the work and api_change_release call this; the second call has no effect. */
+/* Resumes the process. Both the timed work and api_change_release call this function; the second call has no effect. */
 static void resume(struct api_change *c)
 {
     if (atomic_exchange(&c->suspended, false))

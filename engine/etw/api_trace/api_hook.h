@@ -126,7 +126,7 @@ static inline void api_guard_set(uintptr_t value)
 
 /* ---- hooks ---- */
 
-/* Called once, by DllMain. The modules `own` (this DLL) and `events` (openetw.dll) are never hooked. */
+/* DllMain calls this function once. The modules `own` (this DLL) and `events` (openetw.dll) are never hooked. */
 bool api_hook_begin(HMODULE own, HMODULE events);
 /* Hooks the functions that the settings select. The settings are borrowed until api_hook_remove. Can be called by any
    thread. */
@@ -144,7 +144,7 @@ void api_events_end(void);
 void api_events_hooked(uint32_t functions, uint32_t slots);
 void api_events_module(void *base, uint32_t size, const WCHAR *path, size_t units);
 
-/* Called by the thunks. */
+/* The thunks call these functions. */
 void api_log_name(const struct api_function *function, void *caller);
 uint64_t api_log_enter(uint8_t *base);
 void api_log_leave(uint8_t *base);

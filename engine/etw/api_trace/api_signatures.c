@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds signatures in the embedded table. Its lines are sorted by name, so the text is searched by bisection: each step
-   goes from an offset in the middle back to the beginning of its line. */
+/* Finds signatures in the embedded table. The lines of the table are sorted by name, so the table is searched by
+   bisection: each step goes from an offset in the middle back to the beginning of its line. */
 #include "engine/etw/api_trace/api_signatures.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The signatures of Windows functions, which determine how arguments and results are written as text. signatures.py
-   generates api_signatures.txt from MinGW's headers. It has one line per function: the name, a letter for the result,
-   and a letter for each argument. */
+   generates api_signatures.txt from MinGW's headers. This table has one line per function: the name, a letter for the
+   result, and a letter for each argument. */
 #ifndef OPENPLA_API_SIGNATURES_H
 #define OPENPLA_API_SIGNATURES_H
 

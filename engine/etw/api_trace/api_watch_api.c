@@ -11,7 +11,7 @@
    OS's kernel. Second, a poll skips the query if the server has hardly run since the last query. A new process makes
    hundreds of requests to the server before it reaches its entry point. The kernel counts in schedstat how many times
    and for how long the server has run. Under Wine the server opens files for the programs, so /proc/self/schedstat is
-   that of the server. At least every 20th poll queries the number in any case. While processes are starting, a poll
+   the file of the server. At least every 20th poll queries the number in any case. While processes are starting, a poll
    also queries the number if the server has run only briefly since the last query.
 
    The watcher never waits for the answer of a traced process (api_change_api.c). So a stopped process (SIGSTOP, a

@@ -111,8 +111,8 @@ HRESULT event_schema_check(const struct event_schema *schema);
 /* All schemas that a process knows. event_schemas_find looks up the schema of an event. Any thread may call the
    functions of the collection. */
 struct event_schemas;
-/* Creates a collection without origins. Until an origin is added, it has schemas only for TraceLogging events, which
-   describe themselves, and for strings without a manifest (EventWriteString). E_OUTOFMEMORY. */
+/* Creates a collection without origins. Until an origin is added, the collection has schemas only for TraceLogging
+   events, which describe themselves, and for strings without a manifest (EventWriteString). Errors: E_OUTOFMEMORY. */
 HRESULT event_schemas_create(struct event_schemas **out);
 void event_schemas_free(struct event_schemas *schemas); /* release all found schemas first; NULL is allowed */
 
@@ -176,7 +176,8 @@ HRESULT event_schemas_remove(struct event_schemas *schemas, uint64_t id);
    it. */
 void event_schemas_forget(struct event_schemas *schemas, const GUID *provider);
 
-/* The result of a lookup. Its holders share it, and it is reused for the next event of the same kind. */
+/* The result of a lookup. The holders of a result share it, and the collection reuses it for the next event of the same
+   kind. */
 struct found_schema {
     const struct event_schema *schema; /* NULL: no schema was found */
     HRESULT status;            /* S_OK: found; S_FALSE: no origin knows the event; otherwise the failure of an origin */

@@ -11,8 +11,8 @@
 /* Copies `size` bytes from the program. False: the address is invalid. */
 bool program_read(void *to, const void *from, size_t size);
 bool program_write(void *to, const void *from, size_t size);
-/* Copies a string as UTF-8, from memory_alloc. HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER): the string is longer than
-   `units`. HRESULT_FROM_WIN32(ERROR_NOACCESS); E_OUTOFMEMORY. */
+/* Copies a string as UTF-8, from memory_alloc. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) if the string is
+   longer than `units`. Other errors: HRESULT_FROM_WIN32(ERROR_NOACCESS), E_OUTOFMEMORY. */
 HRESULT program_text(const WCHAR *text, size_t units, char **out);
 
 /* A copy of an event with everything that decoding needs: its data and the relevant items. */
@@ -21,12 +21,12 @@ struct program_event {
     EVENT_HEADER_EXTENDED_DATA_ITEM items[3];
     uint8_t *bytes;
 };
-/* Copies an event. HRESULT_FROM_WIN32(ERROR_NOACCESS); E_OUTOFMEMORY. */
+/* Copies an event. Errors: HRESULT_FROM_WIN32(ERROR_NOACCESS), E_OUTOFMEMORY. */
 HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out);
 void program_event_free(struct program_event *event);
 
 /* Returns a structure to the program as all TDH functions do: on input, *size is the available size; on output, it is
-   the used or required size. ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
+   the used or required size. Errors: ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
 ULONG program_give(const void *block, size_t block_size, void *buffer, ULONG *size);
 /* Converts a failure to a Windows error code; S_FALSE becomes ERROR_NOT_FOUND. */
 ULONG tdh_status(HRESULT hr);

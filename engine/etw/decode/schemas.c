@@ -21,7 +21,7 @@ enum {
     MAXIMUM_ORIGINS = 256,
 };
 
-/* The key of a lookup. Its blobs are borrowed from the event, except in the cache, which owns copies. */
+/* The key of a lookup. The blobs of a key are borrowed from the event, except in the cache, which owns copies. */
 struct key {
     GUID provider;
     uint64_t number; /* combines the kind, the id, the version and other members of the event */
@@ -385,7 +385,8 @@ static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
     return !text || *to;
 }
 
-/* Creates a schema with one property, String, and the event provider's name if its manifest is known. E_OUTOFMEMORY. */
+/* Creates a schema with one property, String, and the event provider's name if its manifest is known. Errors:
+   E_OUTOFMEMORY. */
 static HRESULT text_event_schema(struct event_schemas *schemas, const EVENT_RECORD *event, struct event_schema **out)
 {
     struct event_schema *s = memory_zero(1, sizeof *s);

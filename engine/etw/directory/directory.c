@@ -112,7 +112,7 @@ static void directory_enter(struct directory *d)
     }
 }
 
-/* Called under the mutex, so only one process creates the section. */
+/* Call it under the mutex, so that only one process creates the section. */
 static HRESULT directory_open_section(struct directory *d)
 {
     HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},

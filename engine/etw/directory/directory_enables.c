@@ -6,11 +6,11 @@
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
 
-/* In a change: stores the filters in the arena. HRESULTs, with an error text: ERROR_NO_SYSTEM_RESOURCES,
+/* In a change: stores the filters in the arena. Errors, as HRESULTs with an error text: ERROR_NO_SYSTEM_RESOURCES,
    ERROR_INVALID_PARAMETER. */
 static HRESULT directory_filters_put(struct directory *d, const struct directory_enable *e,
                                      struct enable_payload *payload);
-/* Reads the filters into *out. If a value is outside its limit, *out gets no filters. E_OUTOFMEMORY. */
+/* Reads the filters into *out. If a value is outside its limit, *out gets no filters. Errors: E_OUTOFMEMORY. */
 static HRESULT directory_filters_take(struct directory *d, const struct enable_payload *payload,
                                       struct directory_enable *out);
 static uint32_t directory_filter_units(uint32_t bytes);

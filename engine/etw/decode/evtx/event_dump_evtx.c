@@ -14,7 +14,7 @@
 
 enum {
     CODE_OF_LENGTH = 234, /* ERROR_MORE_DATA */
-    MOST_PAYLOAD = 60000, /* maximum data bytes in a shortened event */
+    MOST_PAYLOAD = 60000, /* maximum number of data bytes in a shortened event */
     MOST_TEXT = 200,      /* maximum bytes of each string in a shortened event */
 };
 

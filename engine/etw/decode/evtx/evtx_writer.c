@@ -29,11 +29,12 @@
    shapes of the chunk (w->known, whose steps are in w->shapes). The GUID is a hash of the steps, so a shape has the
    same GUID in all chunks and files.
 
-   A record that does not fit. try_record writes into the chunk and notices at the end that the chunk is full. It
-   restores the position, the lists and the known shapes, so that the chunk is as before; names and shapes that the
-   record added are in the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an
-   empty one. For a record that does not fit into an empty chunk, evtx_writer_add returns S_FALSE, and the dump writes a
-   shortened record. The last 8 bytes of a chunk stay unused because libevtx skips a record that ends with the chunk.
+   A record that does not fit. try_record writes into the chunk and notices at the end that the chunk is full.
+   try_record then restores the position, the lists and the known shapes, so that the chunk is as before; names and
+   shapes that the record added are in the part that is zeroed again. evtx_writer_add then completes the chunk and tries
+   again in an empty one. For a record that does not fit into an empty chunk, evtx_writer_add returns S_FALSE, and the
+   dump writes a shortened record. The last 8 bytes of a chunk stay unused because libevtx skips a record that ends with
+   the chunk.
 
    Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with the flag
    "dirty" and no chunks, and at the end over the first version. After a crash, the header has the flag "dirty" and a
@@ -478,7 +479,7 @@ static const struct shape *find_shape(const struct evtx_writer *w, const struct 
     return NULL;
 }
 
-/* Writes a shape. Its GUID is derived from its contents, so equal shapes always have equal GUIDs. */
+/* Writes a shape. The GUID of a shape is derived from its contents, so equal shapes always have equal GUIDs. */
 static HRESULT put_shape(struct evtx_writer *w, const struct evtx_record *r, uint64_t hash)
 {
     void *known = w->known;

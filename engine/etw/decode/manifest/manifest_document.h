@@ -25,7 +25,7 @@ void manifest_document_free(struct manifest_document *d);
    manifest_xml_read can read the result, and decoding events with it gives the same values and names as with *m. */
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
                               struct texts *warnings);
-/* Appends the whole document. E_OUTOFMEMORY. */
+/* Appends the whole document. Errors: E_OUTOFMEMORY. */
 HRESULT manifest_document_text(const struct manifest_document *d, struct text_buffer *out);
 
 /* ---- inside manifest_document.c: one event provider as an element of the manifest ---- */
@@ -49,14 +49,14 @@ struct manifest_writing {
     bool *layouts, *maps; /* which templates and maps are needed */
     uint64_t compared;    /* number of events checked by opcode_hides so far, limited by MANIFEST_MOST_COMPARED */
 };
-/* Maximum number of comparisons; this many take a few seconds. */
+/* Maximum number of comparisons. So many comparisons take a few seconds. */
 #define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)
-/* Writes the event provider. Warns about what a manifest cannot express. E_OUTOFMEMORY. */
+/* Writes the event provider. Warns about what a manifest cannot express. Errors: E_OUTOFMEMORY. */
 HRESULT manifest_write_provider(struct manifest_writing *w);
 
 /* ---- shared by the writers ---- */
 
-/* Adds a warning about the event provider. E_OUTOFMEMORY. */
+/* Adds a warning about the event provider. Errors: E_OUTOFMEMORY. */
 HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Writes an attribute `message` with the texts of message `id` in all languages. If there are no texts, writes `text`
    unless it is NULL. */

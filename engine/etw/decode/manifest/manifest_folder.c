@@ -2,9 +2,9 @@
 /* Provides the schemas of a folder of instrumentation manifests. An index in OpenPLA's data folder records which file
    describes which event provider, so that decoding reads only the manifests of the event providers in the trace.
 
-   The index is a text file, manifest-index\HASH.txt, where HASH is the hash of the folder's full path. Its first line
-   contains the version and the folder. Each of the other lines describes an event provider of a file, or a file that
-   cannot be used:
+   The index is a text file, manifest-index\HASH.txt, where HASH is the hash of the folder's full path. The first line
+   of the index contains the version and the folder. Each of the other lines describes an event provider of a file, or a
+   file that cannot be used:
 
        <stamp> TAB <file> TAB {guid} TAB <provider>
        <stamp> TAB <file> TAB ! TAB <reason>

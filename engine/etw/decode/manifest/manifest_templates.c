@@ -32,8 +32,8 @@ static bool is_number(const struct event_property *p)
             p->in_type == IN_TYPE_HEXINT64);
 }
 
-/* Finds the property to which a length or count refers. It must precede the property with this length or count, in the
-   same struct or outside it. */
+/* Finds the property to which a length or count refers. This property must precede the property that has the length or
+   count, in the same struct or outside of the struct. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
     for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* skip the last property, which has the reference */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_MESSAGES 0x100000u /* maximum messages per language */
+#define MOST_MESSAGES 0x100000u /* maximum number of messages per language */
 #define BLOCK_BYTES   12
 #define ENTRY_HEADER  4
 #define OF_UTF16      1

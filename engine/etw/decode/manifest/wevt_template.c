@@ -13,7 +13,7 @@
 
 #define LARGEST      (32u << 20) /* limit of a resource in bytes */
 #define LONGEST_NAME 1024u       /* in characters */
-#define MOST_OF_ONE  4096u       /* maximum properties per template and maps per event provider */
+#define MOST_OF_ONE  4096u       /* maximum number of properties per template, and of maps per event provider */
 #define MOST_FIELDS  65536u
 #define ITEM         20
 #define EVENT        48
@@ -229,7 +229,7 @@ static void find_top(struct manifest_template *t)
     }
 }
 
-/* Checks the template like a schema. Its maps have already been checked. */
+/* Checks the template like a schema. The maps of the template have already been checked. */
 static HRESULT check_template(const struct manifest_template *t, uint32_t at)
 {
     struct event_property *properties = memory_copy(t->properties, t->property_count * sizeof *properties);

@@ -21,7 +21,7 @@ struct event_key {
 };
 #define NEWEST 0x10000u
 
-/* Built from all documents together. Borrows the documents' classes. */
+/* The table is built from all documents together. It borrows the classes of the documents. */
 struct class_table {
     const struct mof_class **classes; /* the classes without a language, by name */
     size_t class_count;

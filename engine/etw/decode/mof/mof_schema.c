@@ -276,7 +276,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
                (out->in_type == IN_TYPE_BINARY && out->out_type != OUT_TYPE_IPV6);
     uint32_t size;
     uint16_t at = 0;
-    /* An array of strings has elements; StringTermination determines where each of them ends. */
+    /* An array of strings has elements; StringTermination determines where each string ends. */
     if (p->property->type == MOF_TYPE_STRING)
         one = false;
     HRESULT hr = array_size(p, &size);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MOST 32 /* maximum nesting of brackets in skipped parts */
+#define DEPTH_MOST 32 /* maximum depth of brackets in skipped parts */
 
 struct reader {
     struct mof_lexer lexer;

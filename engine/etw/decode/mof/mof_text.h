@@ -74,9 +74,9 @@ HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *forma
 /* Limits of a file; beyond them, the error is MOF_E_OUT_OF_RANGE with the line. */
 #define MOF_TEXT_MOST       (8u << 20) /* maximum bytes of a file, as UTF-8 */
 #define MOF_CLASSES_MOST    16384u
-#define MOF_PROPERTIES_MOST 2048u  /* maximum per class */
-#define MOF_QUALIFIERS_MOST 64u    /* maximum per class or property */
-#define MOF_VALUES_MOST     65536u /* maximum per qualifier */
+#define MOF_PROPERTIES_MOST 2048u  /* maximum number per class */
+#define MOF_QUALIFIERS_MOST 64u    /* maximum number per class or property */
+#define MOF_VALUES_MOST     65536u /* maximum number per qualifier */
 
 enum mof_kind { MOF_NULL, MOF_BOOLEAN, MOF_INTEGER, MOF_REAL, MOF_STRING };
 
