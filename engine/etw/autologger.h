@@ -12,7 +12,7 @@
 #define AUTOLOGGER_FOLDER "%SystemRoot%\\System32\\LogFiles\\WMI"
 enum { AUTOLOGGER_FILE_MB = 100 };
 
-/* A registry value. `there`: the value exists and has the right type. */
+/* A registry value. `there` is true if the value exists and has the right type. */
 struct autologger_number {
     bool there;
     uint64_t value;

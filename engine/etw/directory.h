@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory contains the state of tracing that all processes of a host OS (under Wine: of a prefix) share. The
    directory records the sessions and their host processes, the providers and settings that each session enabled, and
-   the providers that each process registered. The buffers of the sessions are elsewhere. The directory is a section
-   over a file, so it outlives its processes. Changes are made under a mutex; readers take no lock and check a revision
-   instead. The contents of the directory are untrusted: they are copied first and then checked. */
+   the providers that each process registered. The buffers of the sessions are in other sections. The directory is a
+   section over a file, so it outlives its processes. Changes are made under a mutex; readers take no lock and check a
+   revision instead. The contents of the directory are untrusted: they are copied first and then checked. */
 #ifndef OPENPLA_DIRECTORY_H
 #define OPENPLA_DIRECTORY_H
 
@@ -37,23 +37,23 @@ struct directory;
    program has deleted it in the meantime. The environment variable OPENPLA_ETW selects another directory (letters and
    digits, at most 32). Errors: those of section_open. A corrupt directory is created again, empty. */
 HRESULT directory_get(struct directory **out);
-/* Checks whether the directory exists, without creating or changing it. Returns S_FALSE if it does not exist or was
-   deleted, and HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if it is corrupt (the next directory_get
-   creates it again). */
+/* Checks whether the directory exists, without creating or changing it. Returns S_FALSE if the directory does not exist
+   or was deleted. Returns HRESULT_FROM_WIN32(ERROR_INVALID_DATA), with an error text, if the directory is corrupt; the
+   next directory_get then creates it again. */
 HRESULT directory_check(void);
 /* Returns a number that changes each time a corrupt directory is re-created. The sessions, enable records and
    registrations of the corrupt directory are lost. */
 uint64_t directory_born(struct directory *d);
 /* Removes the directory's name. Processes that have the directory open keep it. The next directory_get creates another
-   directory; under Wine it does so only when no process has the old one open. The host processes of the sessions detect
-   the removal and exit. Tests call this before they exit. */
+   directory; under Wine, this happens only when no process has the old directory open. The host processes of the
+   sessions detect the removal and exit. Tests call this before they exit. */
 void directory_delete(struct directory *d);
 /* OpenPLA's programs call this before they exit. Removes the directory if no other process uses it and it contains no
    session, no names of providers and no profile interval; an unused directory would stay in memory until the host OS
    restarts. Has no effect if this process has not opened the directory. */
 void directory_leave(void);
 /* Returns false if the directory was deleted, so that directory_get would return another one. With `look`, also checks
-   whether the file was deleted manually. If that cannot be determined, the directory counts as existing. */
+   whether the file was deleted manually. If this cannot be determined, the directory counts as existing. */
 bool directory_exists(struct directory *d, bool look);
 
 /* ---- changes ---- */
@@ -176,7 +176,7 @@ uint64_t directory_handle(const struct directory_session *s);
    directory_sessions_free. */
 HRESULT directory_sessions(struct directory *d, struct directory_session **out, size_t *count);
 void directory_sessions_free(struct directory_session *list, size_t count);
-/* Finds a session by logger id and generation (0: any). Returns S_FALSE if it does not exist. */
+/* Finds a session by logger id and generation (0: any generation). Returns S_FALSE if the session does not exist. */
 HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t generation, struct directory_session *out);
 /* In a change. Adds a session and assigns its logger id and generation. Errors, as HRESULTs:
    - ERROR_ALREADY_EXISTS: another session of the same kind has the same GUID or the same name (case is ignored). All
@@ -208,8 +208,8 @@ enum directory_verb {
                          flags_given is set), and whether the session is a real-time session (a bit of mode) */
     DIRECTORY_INCREMENT_FILE,
     DIRECTORY_TO_REALTIME,
-    DIRECTORY_CONNECT, /* connects a real-time consumer: `file` is the name of its ring's section, `process` the
-                          consumer */
+    DIRECTORY_CONNECT, /* connects a real-time consumer: `file` is the name of the section of the consumer's ring, and
+                          `process` is the consumer */
     DIRECTORY_DISCONNECT,
     DIRECTORY_SET_LIST,         /* replaces the session's list `list` with `items` */
     DIRECTORY_SYSTEM_PROVIDERS, /* the set of enabled system providers has changed */

@@ -2,10 +2,10 @@
 /* Injects openapitrace.dll into a process without waiting for it.
 
    A new process is suspended, a jump to the stub (api_inject_api.c) is written to its entry point, and the process is
-   resumed. A process that does not reach its entry point within 3 seconds had probably already passed it. In this case
-   a remote thread loads the DLL; the first calls of the process are missed. On a busy machine the process may just be
-   slow: its first thread may not have reached the entry point yet, or may be running the stub. Therefore the jump and
-   the protection of its page stay as they are: whenever the stub runs, it restores the original bytes. In a process
+   resumed. If a process does not reach its entry point within 3 seconds, it had probably passed the entry point before.
+   A remote thread then loads the DLL; the first calls of the process are missed. On a busy machine the process may just
+   be slow: its first thread may not have reached the entry point yet, or may be running the stub. Therefore the jump
+   and the protection of its page stay as they are: whenever the stub runs, it restores the original bytes. In a process
    that was running before the watcher, a remote thread loads the DLL at once.
 
    Under Wine, one of the target process's own threads must allocate and protect its memory and create its threads.

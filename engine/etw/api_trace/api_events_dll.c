@@ -31,7 +31,7 @@ static write_ex_function event_write_ex;
 unsigned api_guard_slot;
 atomic_bool api_logging;
 
-/* The settings and the session for which calls are logged now. Only the enable callback changes this. */
+/* The session to which calls are logged now, and its settings. Only the enable callback changes these members. */
 static struct {
     bool active;
     struct api_filter filter;
@@ -329,8 +329,8 @@ static bool is_own_program(const char *program)
     return same;
 }
 
-/* Reads the settings from the section that a filter names. Returns false if the section does not exist, its settings
-   were changed, or they are for another program. */
+/* Reads the settings from the section that a filter names. Returns false if the section does not exist, if its settings
+   were changed, or if its settings are for another program. */
 static bool settings_load(const struct api_filter *filter, struct api_settings *out, struct section **section)
 {
     const size_t size = API_SECTION_SETTINGS + (size_t)filter->size;

@@ -21,8 +21,8 @@ enum {
     DELAY_ENTRY = 13,
 };
 
-/* Values for images of this process's bitness. OPTIONAL_DIRECTORIES: offset of NumberOfRvaAndSizes; the directory
-   entries come after it. */
+/* Values for images of this process's bitness. OPTIONAL_DIRECTORIES is the offset of NumberOfRvaAndSizes; the directory
+   entries come after NumberOfRvaAndSizes. */
 #if UINTPTR_MAX == UINT64_MAX
 enum { OWN_MAGIC = 0x20B, OWN_MACHINE = 0x8664, OPTIONAL_DIRECTORIES = 24 + 108 };
 #else
@@ -132,7 +132,7 @@ bool api_image_exports(const struct api_image *image, void (*take)(void *user, c
     return true;
 }
 
-/* Passes the slots of one DLL to `take`. The slots end with a zero. */
+/* Passes the slots of one DLL to `take`. A zero follows the last slot. */
 static bool take_slots(const struct api_image *image, const char *dll, uint32_t at,
                        void (*take)(void *user, const char *dll, void **slot), void *user)
 {

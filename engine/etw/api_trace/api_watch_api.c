@@ -90,8 +90,8 @@ static int64_t now_utc(void)
     return (int64_t)((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
 }
 
-/* Wine sets the creation time of a process after the process has been mapped. Before that, the list contains a time in
-   the far future. The clock can be set back, but by less than a day. */
+/* Wine sets the creation time of a process after the process has been mapped. Until then, the list of processes
+   contains a time in the far future. The clock can be set back, but by less than a day. */
 static bool is_unset(int64_t created)
 {
     return created - now_utc() > 24 * INT64_C(3600000) * TICKS_PER_MS;

@@ -236,7 +236,8 @@ static uint32_t window(const struct session_source *s)
     return s->connection.flush_ms != 0 ? s->connection.flush_ms : DEFAULT_FLUSH_MS;
 }
 
-/* Returns whether the oldest event can be returned now. If not, *wait is the number of ms to hold it back. */
+/* Returns whether the oldest event can be returned now. If it cannot, *wait is the time in ms for which the event must
+   be held back. */
 static bool is_due(struct session_source *s, const struct held *h, uint32_t *wait)
 {
     if (s->draining || s->count == s->most || h->key <= s->until)

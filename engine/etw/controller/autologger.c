@@ -58,7 +58,7 @@ static const struct text_row {
     {"FileName", offsetof(struct autologger, file)},
     {"OpenPLA", offsetof(struct autologger, set)},
 };
-/* A key below a provider's key. The key has one value per filter, named after the filter's type in evntprov.h. Windows
+/* This key is below a provider's key. It has one value per filter, named after the filter's type in evntprov.h. Windows
    has this key, too, but its contents are not documented. */
 #define FILTERS_KEY "Filters"
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])

@@ -24,7 +24,7 @@ enum { GLOBAL_LOGGER = 1, LOGGER_BITS = 16 }; /* WMI_GLOBAL_LOGGER_ID */
 
 struct wanted {
     const char *name;
-    uint32_t mode; /* compared only in a search by name */
+    uint32_t mode; /* is compared only in a search by name */
     uint32_t logger, generation;
     bool kernel;
 };

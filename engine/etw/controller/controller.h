@@ -66,10 +66,10 @@ ULONG controller_request(const struct controller_call *c, const struct directory
 /* Sends the request and waits for the answer. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s);
-/* Returns the result of the call; `code` is the result of filling in the block. Only a query fails if there is no
-   memory for a name: all other requests have already been executed. */
+/* Returns the result of ControlTrace; `code` is the result of filling in the block. If there is no memory for a name,
+   only a query fails, because all other requests have already been executed. */
 ULONG controller_answered(const struct controller_call *c, ULONG code);
-/* ControlTrace of a private session: sends the request to all its parts. */
+/* Implements ControlTrace for a private session: sends the request to all parts of the session. */
 ULONG controller_private(struct directory *d, const struct controller_call *c, struct directory_session *s);
 /* Reads the filters; only an EVENT_TRACE_PROPERTIES_V2 has filters. Fails with ERROR_INVALID_PARAMETER if a filter is
    invalid or does not select processes. */

@@ -209,8 +209,8 @@ static ULONG private_change(struct directory *d, const struct directory_session 
 }
 
 /* Updates the parts that differ from *r. First updates the part whose log has exactly the given name; the names of the
-   other logs are derived from it. If this part cannot use its file, the other parts cannot use theirs either, and no
-   part is changed. */
+   other logs are derived from this name. If this part cannot use its file, the other parts cannot use their files
+   either, and no part is changed. */
 static ULONG update_parts(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                           const struct directory_session *s, bool *named)
 {

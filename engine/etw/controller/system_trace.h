@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NtQuerySystemInformation and NtSetSystemInformation for the class SystemPerformanceTraceInformation. Programs that
-   use krabsetw, for example, read and set the group masks of a kernel session with this class (behaviour 22, DECISIONS
-   122). */
+/* Implements NtQuerySystemInformation and NtSetSystemInformation for the class SystemPerformanceTraceInformation.
+   Programs that use krabsetw, for example, read and set the group masks of a kernel session with this class (behaviour
+   22, DECISIONS 122). */
 #ifndef OPENPLA_SYSTEM_TRACE_H
 #define OPENPLA_SYSTEM_TRACE_H
 

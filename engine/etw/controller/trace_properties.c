@@ -202,7 +202,7 @@ static ULONG check_pairs(uint32_t mode, bool manager)
     return ERROR_SUCCESS;
 }
 
-/* The checks that precede those of the session manager. */
+/* Performs the checks that precede the checks of the session manager. */
 static ULONG check_user_modes(const struct trace_settings *s, bool autologger)
 {
     for (size_t i = 0; i < MODES; i++) {

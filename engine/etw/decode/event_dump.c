@@ -442,8 +442,8 @@ static bool never_needs_quotes(const struct event_schema *schema, const struct e
            t->out != OUT_TYPE_HRESULT && t->out != OUT_TYPE_NTSTATUS && !event_schema_map(schema, v->property->map);
 }
 
-/* Adds a value directly to the output. If the written text then turns out to need quotes, or contains quotes or control
-   characters, it is copied and written again in the correct form. */
+/* Adds a value directly to the output. If the written text needs quotes, or contains quotes or control characters, the
+   function copies the text and writes it again in the correct form. */
 static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;

@@ -322,7 +322,7 @@ void directory_put(struct directory *d, struct directory_span *span, _Atomic uin
                    size_t bytes)
 {
     assert(d->target == d->committed + 2 && bytes % 8 == 0);
-    /* The order matters: if this is interrupted anywhere, the record is not valid at any revision. */
+    /* The order of these writes matters: if they are interrupted anywhere, the record is not valid at any revision. */
     atomic_store(&span->from, 0);
     atomic_store(&span->until, 0);
     directory_store(words, payload, bytes);

@@ -56,8 +56,8 @@ bool directory_alive(void *context, uint32_t slot, uint32_t thread)
                   : process_alive(process.id, process.start_time);
 }
 
-/* Returns whether a session may still refer to a process that was found dead at `dead_at`. A time later than `now` was
-   stored before a restart of the computer, and counts as 0. */
+/* Returns whether a session may still refer to a process that was found dead at `dead_at`. If a stored time is later
+   than `now`, it was stored before a restart of the computer, and counts as 0. */
 static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
     const uint64_t revision = directory_revision(d), dead = dead_at > now ? 0 : dead_at;
@@ -144,7 +144,7 @@ static HRESULT slot_try_take(struct directory *d)
     return hr;
 }
 
-/* Wakes all host processes, so that they report now that their sessions no longer refer to dead processes. Host
+/* Wakes all host processes. Each host process then reports that its session no longer refers to dead processes. Host
    processes that sleep report this only rarely. */
 static HRESULT wake_hosts(struct directory *d)
 {

@@ -75,7 +75,7 @@ static bool is_scope(const struct directory_scope *s)
     return s->count <= DIRECTORY_SCOPES && bytes <= DIRECTORY_SCOPE_BYTES;
 }
 
-/* Converts a payload. S_FALSE: it is not a valid session of this logger. */
+/* Converts a payload. S_FALSE: the payload is not a valid session of this logger. */
 static HRESULT session_from_payload(const struct session_payload *p, uint32_t logger, struct directory_session *s)
 {
     *s = (struct directory_session){
@@ -299,7 +299,7 @@ static bool is_part_of(const struct directory_session *part, const struct direct
     return part->whole != 0 && part->whole == s->logger && part->whole_generation == s->generation;
 }
 
-/* Checks that no session other than that of logger `but` has the same name, GUID or file. */
+/* Checks that no session has the same name, GUID or file; ignores the session of logger `but`. */
 static HRESULT session_check_unique(struct directory *d, const struct directory_session *s, uint32_t but,
                                     struct session_payload *room)
 {
@@ -329,7 +329,7 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
     return S_OK;
 }
 
-/* Writes the payload to that record of the pair that is not valid now, and ends the validity of the other record. */
+/* Writes the payload to the record of the pair that is not valid now, and ends the validity of the other record. */
 static void session_put_record(struct directory *d, uint32_t logger, const struct session_payload *payload)
 {
     struct session_record *pair = d->shared->session[logger - 1];

@@ -99,15 +99,16 @@ struct evtx_writer;
 /* Creates a writer for a file of at most `most_chunks` chunks. NULL: out of memory. */
 struct evtx_writer *evtx_writer_create(unsigned most_chunks);
 void evtx_writer_free(struct evtx_writer *w); /* NULL is allowed */
-/* Adds a record with this time (FILETIME). If the current chunk is full, it is appended to `to` first. Returns S_FALSE
-   if the record does not fit into a chunk or is too_long; the writer is then unchanged.
-   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE): the file is full. Other errors are those of the record. */
+/* Adds a record with this time (FILETIME). If the current chunk is full, it is first appended to `to`. Returns S_FALSE
+   if the record does not fit into a chunk or is too_long; the record is then not added. Fails with
+   HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) if the file is full, and with the error of the record if the record has
+   failed. */
 HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int64_t time, struct text_buffer *to);
 /* Returns the number of the next record, from 1. */
 uint64_t evtx_writer_next(const struct evtx_writer *w);
 /* Appends the last chunk. Every file has at least one chunk. */
 void evtx_writer_end(struct evtx_writer *w, struct text_buffer *to);
-/* Builds the header for everything that has been written. `whole`: the file is complete. */
+/* Builds the header for everything that has been written. `whole` is true if the file is complete. */
 void evtx_writer_header(const struct evtx_writer *w, bool whole, uint8_t header[EVTX_HEADER_BYTES]);
 
 #endif

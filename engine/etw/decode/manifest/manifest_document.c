@@ -39,7 +39,7 @@ static struct manifest_culture *culture_of(struct manifest_document *d, const ch
 
 /* ---- messages ---- */
 
-/* The language for strings without a language: the language that readers try last. */
+/* Strings without a language are written in this language, because readers try it last. */
 #define NEUTRAL "en-US"
 
 static HRESULT add_string(struct manifest_writing *w, const char *culture, const char *id, const char *text)

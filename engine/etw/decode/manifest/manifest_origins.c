@@ -421,8 +421,8 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
     return hr;
 }
 
-/* Adds a complete manifest to the schemas. Returns S_FALSE if the manifest is unusable. The reason is reported once,
-   and it is also the reason for each undecoded event of the event provider. */
+/* Adds a complete manifest to the schemas. Returns S_FALSE if the manifest is unusable. The reason is reported once;
+   each event of the event provider that is not decoded gets the same reason. */
 static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
                                       struct event_schemas *schemas)
 {

@@ -36,8 +36,8 @@ HRESULT pe_resources_read(const uint8_t *file, size_t size, struct pe_resources 
 void pe_resources_free(struct pe_resources *resources);
 
 /* Calls each(about, language, bytes, size) for the resources of a type until a call fails. `name` is the name of the
-   type (case is ignored). If it is NULL, `number` is the type. Returns S_FALSE if the file has no such resource, and
-   HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) if the directories are invalid. */
+   type (case is ignored). If `name` is NULL, `number` is the type. Returns S_FALSE if the file has no such resource,
+   and HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) if the directories are invalid. */
 HRESULT pe_resources_each(const struct pe_resources *resources, const char *name, uint16_t number,
                           HRESULT (*each)(void *about, uint16_t language, const uint8_t *bytes, size_t size),
                           void *about);

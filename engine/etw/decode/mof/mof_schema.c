@@ -268,7 +268,7 @@ static HRESULT size_property(const struct maker *m, const struct placed *p, cons
 }
 
 /* Determines the type of an array. An array of characters is a string, and an array of an object's bytes is one value.
-   All other arrays have elements. */
+   Each other array is an array of elements. */
 static HRESULT array_type(const struct maker *m, const struct placed *p, struct event_property *out)
 {
     const char *size_is = mof_qualifier_text(&p->property->qualifiers, "WmiSizeIs");

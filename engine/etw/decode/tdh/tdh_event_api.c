@@ -90,7 +90,7 @@ static HRESULT decoded_open(const EVENT_RECORD *event, ULONG count, const struct
     }
     if (SUCCEEDED(hr))
         hr = d->found->status;
-    /* Only the PDB files that the program named could describe this message, and PDB files are not supported. */
+    /* This message may be described in the PDB files that the program named, but PDB files are not supported. */
     if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
         hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     if (hr != S_OK)

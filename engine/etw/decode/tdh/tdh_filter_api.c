@@ -10,7 +10,8 @@
 
 enum { TEXT_UNITS = 2048 };
 
-/* A filter or, with `joined`, the bytes of a descriptor with several filters. */
+/* An object that this process created: a filter or, if `joined` is set, the bytes of a descriptor with several
+   filters. */
 struct made {
     struct made *next;
     bool joined;

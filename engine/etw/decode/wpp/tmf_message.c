@@ -358,7 +358,7 @@ static void add_time(struct text_buffer *out, const struct form *f, int64_t file
 {
     char text[40];
     const struct calendar_time p = clock_calendar(gmt ? filetime : clock_utc_to_local(filetime));
-    /* The format of times in tracefmt's documentation. */
+    /* This is the format that tracefmt's documentation shows for times. */
     snprintf(text, sizeof text, "%02d/%02d/%04d-%02d:%02d:%02d.%03d", p.month, p.day, p.year, p.hour, p.minute,
              p.second, p.millisecond);
     add_padded(out, f, text, false);

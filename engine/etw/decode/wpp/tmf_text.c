@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAMES_MOST is in bytes; the names are limited because every message has a copy of them. */
+/* NAMES_MOST is a number of bytes. The names are limited because every message has a copy of the names. */
 enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 };
 
 struct reader {
