@@ -191,8 +191,8 @@ HRESULT directory_session_set(struct directory *d, const struct directory_sessio
    group. Returns S_FALSE if the session does not exist. */
 HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count);
-/* In a change. Removes the session and its enable records. *providers: the providers that the session had enabled, to
-   be passed to directory_end; from memory_alloc. */
+/* In a change. Removes the session and its enable records. *providers lists the providers that the session had enabled;
+   pass them to directory_end. *providers is from memory_alloc. */
 HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                                  size_t *count);
 /* Records that the session no longer refers to slots of processes that exited before `since_ms` (clock_monotonic_ms,

@@ -22,7 +22,7 @@ static void input_take_warning(void *context, const char *text)
         (void)texts_add(warnings, text); /* without memory for a warning, the reading continues */
 }
 
-/* The readers keep the items' addresses, so all items are allocated before the first is opened. */
+/* The readers keep the addresses of the items, so all items are allocated before the first trace is opened. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths)
 {
     struct texts all = {0};
@@ -81,7 +81,8 @@ static struct trace_input *inputs_oldest(const struct trace_inputs *in)
     return found;
 }
 
-/* If an event outside the selected time range contains definitions of other events, learns these definitions. */
+/* If an event outside the selected time range contains definitions of other events, this function stores these
+   definitions. */
 static HRESULT inputs_learn(struct trace_inputs *in, const struct trace_input *one)
 {
     const struct etl_record *e = one->event;

@@ -17,12 +17,12 @@ enum api_change_state {
     API_CHANGE_ENDED,    /* the process has exited */
 };
 
-/* Begins to inject into the process. Takes ownership of the handle, even on failure. `attaches`: the process was
-   running before the watcher. Returns NULL if out of memory, or if the process cannot be suspended because it has no
-   thread yet or is exiting. */
+/* Begins to inject into the process. Takes ownership of the handle, even on failure. `attaches` is true if the process
+   was running before the watcher. Returns NULL if out of memory, or if the process cannot be suspended because it has
+   no thread yet or is exiting. */
 struct api_change *api_change_begin(HANDLE process, const char *program, bool attaches);
-/* Starts the next step if the current one is complete, and returns the state. *reason: for API_CHANGE_SILENT and
-   API_CHANGE_FAILED the failure, with an error text. The states from API_CHANGE_ENTERED on are final. */
+/* Starts the next step if the current one is complete, and returns the state. For API_CHANGE_SILENT and
+   API_CHANGE_FAILED, *reason is the failure, with an error text. The states from API_CHANGE_ENTERED on are final. */
 enum api_change_state api_change_continue(struct api_change *c, HRESULT *reason);
 /* Frees *c. Abandons an injection whose state is not final; the process then continues to run, with or without the
    DLL. */

@@ -7,14 +7,14 @@
 
        slot -> stub: mov r11, function; jmp [cell] -> thunk: logs, then calls or jumps to the function
 
-   In 32-bit programs the register is eax, because no calling convention of Windows passes an argument in it. A few
+   In 32-bit programs the register is eax, because no calling convention of Windows passes an argument in eax. A few
    compiler helper functions do take an argument in eax; they are not hooked in 32-bit programs.
 
-   Every stub jumps through one of two cells: one for functions to which a thunk can add a frame, one for all others. A
-   cell contains the address of the thunk that the settings require; after the hooks have been removed, the address of
-   api_thunk_pass. The program can have copied a stub's address anywhere (registers, other tables), so the stubs and
-   this DLL stay until the process exits. The stubs' memory is mapped twice, writable and executable, because other
-   threads run stubs while new stubs are added.
+   Every stub jumps through one of two cells. The first cell is for functions to which a thunk can add a frame, and the
+   second cell is for all other functions. A cell contains the address of the thunk that the settings require; after the
+   hooks have been removed, the address of api_thunk_pass. The program can have copied a stub's address anywhere
+   (registers, other tables), so the stubs and this DLL stay until the process exits. The stubs' memory is mapped twice,
+   writable and executable, because other threads run stubs while new stubs are added.
 
    GetProcAddress and the other functions that resolve names are replaced with versions that return stubs. Therefore
    delayed imports and later lookups are traced, too, and a looked-up address is still equal to the address in a slot.
@@ -116,8 +116,8 @@ static struct api_function *function_find(const void *address, const char *modul
     return found ? found : any;
 }
 
-/* Returns whether a thunk must not insert a frame before the function: because the function continues execution
-   elsewhere, reads its caller's frame, or never returns. */
+/* Returns true if a thunk must not insert a frame before the function. Such a function continues execution elsewhere,
+   reads its caller's frame, or never returns. */
 static bool is_frameless(const char *name)
 {
     static const char *const names[] = {"setjmp",

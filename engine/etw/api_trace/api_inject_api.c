@@ -230,7 +230,7 @@ static uint8_t *allocate(HANDLE process, uint8_t *at)
     return VirtualAllocEx(process, at, STUB_ROOM, MEM_RESERVE | MEM_COMMIT, PAGE_EXECUTE_READWRITE);
 }
 
-/* Allocates memory for the stub, if possible where a near jump reaches it. `entry` can be NULL. */
+/* Allocates memory for the stub. If possible, the memory is where a near jump can reach it. `entry` can be NULL. */
 static uint8_t *allocate_stub(HANDLE process, uint8_t *entry)
 {
     MEMORY_BASIC_INFORMATION m;

@@ -17,9 +17,9 @@ struct event_view {
     EVENT_EXTENDED_ITEM_INSTANCE instance;
     EVENT_HEADER_EXTENDED_DATA_ITEM item[EVENT_VIEW_ITEMS];
 };
-/* Fills in view->record. `time`: the event's time in the form that the consumer requested. `pointer_size`: the log's
-   pointer size, for events that do not record their own. `in_process` is true if a private logger wrote the log.
-   UserContext is unchanged. */
+/* Fills in view->record. `time` is the event's time in the form that the consumer requested. `pointer_size` is the
+   pointer size of the log; it applies to events that do not record their own pointer size. `in_process` is true if a
+   private logger wrote the log. UserContext is unchanged. */
 void event_view_record(const struct etl_record *e, int64_t time, uint32_t pointer_size, bool in_process,
                        struct event_view *view);
 /* Fills in view->trace. For manifest events and messages, Version is set to the event id. */

@@ -115,7 +115,7 @@ static void put_who(const EVENT_HEADER *h, uint8_t *out)
     put_u64(out + 0x10, (uint64_t)h->TimeStamp.QuadPart);
 }
 
-/* Writes a kernel header with a hook id: the class's group and the event's type. */
+/* Writes a kernel header. Its hook id consists of the class's group and the event's type. */
 static bool kernel_bytes(const EVENT_RECORD *r, uint8_t group, uint8_t *out, uint32_t *at)
 {
     const EVENT_HEADER *h = &r->EventHeader;

@@ -268,7 +268,7 @@ static const struct autologger_filter *find_filter(const struct autologger_provi
     return NULL;
 }
 
-/* Writes the filters that ETW defines; other values are kept. */
+/* Writes or removes the values of the filters that ETW defines; the key keeps its other values. */
 static HRESULT write_filters(const char *provider, const struct autologger_provider *p)
 {
     struct registry_key *key = NULL;

@@ -280,8 +280,8 @@ static ULONG make_full(struct trace_settings *s)
     return ERROR_SUCCESS;
 }
 
-/* Fills in the caller's block, with the full path of the log file if there is room for it, otherwise with the given
-   name. Out of memory is not an error here, because the session is already running. */
+/* Fills in the caller's block. The name of the log file is its full path if there is room for the path, and the given
+   name otherwise. Out of memory is not an error here, because the session is already running. */
 static void controller_answer_start(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
 {
     struct controller_view view;

@@ -24,7 +24,7 @@ enum {
     NEEDS_GUID = 0x10,
     NEEDS_AUTOLOGGER = 0x20,
     NEEDS_NO_END = 0x40,          /* requires a mode in which a full file does not end the session */
-    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* requires a maximum size and a file; this check precedes the session manager's */
+    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* requires a maximum size and a file; checked before the session manager's checks */
     NO_KERNEL = 0x100,
     NO_AUTOLOGGER = 0x200,
     KERNEL_NEEDS_BUFFERING = 0x400,

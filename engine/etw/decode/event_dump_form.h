@@ -72,7 +72,7 @@ struct event_dump_writer {
     void (*discard_values)(struct event_dump_step *s); /* drops the output that `values` and `value` have written;
                                                           NULL: the caller truncates the output */
     /* Writes bytes that could not be decoded. If some values were decoded, the bytes follow these values. `code` is a
-       Windows error code; ERROR_NOT_FOUND means that no schema is known, so that `bytes` are all data of the event. */
+       Windows error code; ERROR_NOT_FOUND means that no schema is known; `bytes` are then all data of the event. */
     void (*undecoded)(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason);
     HRESULT (*tail)(struct event_dump_step *s);
     void (*end)(struct event_dump *d);

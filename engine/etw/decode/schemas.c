@@ -385,8 +385,8 @@ static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
     return !text || *to;
 }
 
-/* Creates a schema with one property, String, and the event provider's name if its manifest is known. Errors:
-   E_OUTOFMEMORY. */
+/* Creates a schema with one property, String. The schema contains the event provider's name if the manifest of the
+   event provider is known. Errors: E_OUTOFMEMORY. */
 static HRESULT text_event_schema(struct event_schemas *schemas, const EVENT_RECORD *event, struct event_schema **out)
 {
     struct event_schema *s = memory_zero(1, sizeof *s);

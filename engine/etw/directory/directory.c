@@ -173,8 +173,8 @@ static HRESULT directory_open_next(struct directory **current)
     return S_OK;
 }
 
-/* Keeps the directory of this process, or opens the next one if it was deleted. If the name cannot be looked up, the
-   directory counts as existing; only out of memory is an error. */
+/* Keeps the directory of this process or, if the directory was deleted, opens the next directory. If the name cannot be
+   looked up, the directory counts as existing; only out of memory is then an error. */
 static HRESULT directory_keep_current(struct directory **current)
 {
     struct directory *d = *current;

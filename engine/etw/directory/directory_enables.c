@@ -161,7 +161,7 @@ HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t 
     directory_load(&payload, record->words, sizeof payload);
     payload.captures++;
     payload.source = *source;
-    /* Both records refer to the same filters, which stay in use until neither record is valid. */
+    /* The old and the new record refer to the same filters, which stay in use until both records are invalid. */
     return enable_put_record(d, record, &payload);
 }
 

@@ -296,8 +296,8 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
 
 /* ---- registrations ---- */
 
-/* Registrations are claimed and freed without a lock. A registration left by a dead process has an old generation of
-   its slot, and any process may claim it. */
+/* Registrations are claimed and freed without a lock. A registration is orphaned if its slot is not live or has another
+   generation: its process has then exited. Any process may claim an orphaned registration. */
 
 enum { REGISTRATION_FREE, REGISTRATION_CLAIMED, REGISTRATION_LIVE };
 

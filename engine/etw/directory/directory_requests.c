@@ -63,7 +63,7 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
 
 /* Returns whether the mailbox can be used for a new request; call it under the mutex. If the controller of the previous
    request is dead or no longer waits, the answer to that request is dropped. If the host process is still working on
-   that request, the mailbox becomes free when the work is done. */
+   the previous request, the mailbox becomes free when the work is done. */
 static bool is_free(struct mailbox_record *mailbox, struct request_payload *room)
 {
     uint64_t word = atomic_load(&mailbox->word);

@@ -285,7 +285,7 @@ static bool same_process(const struct directory_process *a, const struct directo
     return a->id == b->id && a->start_time == b->start_time;
 }
 
-/* Returns whether both sessions are of the same kind, so that their names must differ. */
+/* Returns whether both sessions are of the same kind. The names of such sessions must differ. */
 static bool share_names(const struct directory_session *a, const struct directory_session *b)
 {
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all
-   EVTX readers show it with the text that the XML dump contains. All other values, and all values of arrays, become
+/* Writes EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all EVTX
+   readers show the value in the same way as the XML dump. All other values, and all values of arrays, become
    strings. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"

@@ -25,8 +25,8 @@
    written in the middle of the record that first uses it.
 
    From event to record. event_dump_evtx.c describes an event as steps (enum evtx_step) in r->shape and values in
-   r->items and r->values. Equal steps mean an equal shape, so r->shape is the key: find_shape compares it with the
-   shapes of the chunk (w->known, whose steps are in w->shapes). The GUID is a hash of the steps, so a shape has the
+   r->items and r->values. Equal steps mean an equal shape, so r->shape is the key: find_shape compares r->shape with
+   the shapes of the chunk (w->known, whose steps are in w->shapes). The GUID is a hash of the steps, so a shape has the
    same GUID in all chunks and files.
 
    A record that does not fit. try_record writes into the chunk and notices at the end that the chunk is full.
@@ -36,10 +36,10 @@
    dump writes a shortened record. The last 8 bytes of a chunk stay unused because libevtx skips a record that ends with
    the chunk.
 
-   Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with the flag
-   "dirty" and no chunks, and at the end over the first version. After a crash, the header has the flag "dirty" and a
-   count of 0. Readers that recover such logs find the complete chunks by their signatures and checksums. The chunk that
-   was being filled is lost. */
+   Half-written files. Output is a stream of complete chunks. The header is written twice. At the start, it has the flag
+   "dirty" and no chunks. At the end, the final header overwrites it. After a crash, the header has the flag "dirty" and
+   a count of 0. Readers that recover such logs find the complete chunks by their signatures and checksums. The chunk
+   that was being filled is lost. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/evtx/evtx.h"

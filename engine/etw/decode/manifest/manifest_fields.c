@@ -577,9 +577,9 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
 }
 
 /* Returns the end of a reference whose id begins at `id`. An id can contain parentheses, as in $(string.task_Read(2)).
-   The candidates are closing parentheses: the one after which no parenthesis is open, the first one, and the last one
-   before the next reference. Returns the first candidate that ends an existing id, or the first candidate if none does.
-   NULL: there is no closing parenthesis. */
+   There are three candidates: the closing parenthesis after which no parenthesis is open, the first closing
+   parenthesis, and the last closing parenthesis before the next reference. Returns the first candidate that ends an
+   existing id, or the first candidate if no candidate ends an existing id. NULL: there is no closing parenthesis. */
 static const char *reference_end(const struct manifest_reader *r, const char *id, size_t culture, HRESULT *hr)
 {
     const char *next = strstr(id, "$("), *stop = next ? next : id + strlen(id);

@@ -364,7 +364,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
 
 /* ---- rejected manifests ---- */
 
-/* An origin without schemas: it only provides the reason why the events of one event provider cannot be decoded. */
+/* An origin that has no schemas. It only provides the reason why the events of one event provider cannot be decoded. */
 struct refusal {
     GUID provider;
     char *why;

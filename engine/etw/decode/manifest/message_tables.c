@@ -352,8 +352,8 @@ static void add_insert(struct text_buffer *out, const char *insert, const struct
     text_buffer_add(out, insert);
 }
 
-/* Returns the length of the format after an insert's number: 0 if there is no format, 3 for !s! or !S!, SIZE_MAX for
-   another format. */
+/* Returns the length of the format after an insert's number. The length is 0 without a format, 3 for !s! or !S!, and
+   SIZE_MAX for any other format. */
 static size_t form_length(const char *at)
 {
     if (*at != '!')

@@ -16,7 +16,7 @@
    Registering the manifest again overwrites what an incomplete registration left in the registry, and removing the
    manifest deletes it. Deletion removes the channels first, then the event provider's key, and then the DLL. Keys
    without OpenPLAManifest belong to other programs and are changed only if `force` is set. If a key has no resource
-   file, its event provider cannot be used; all others can. */
+   file, its event provider cannot be used; this does not affect other event providers. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/os.h"

@@ -127,7 +127,8 @@ static HRESULT definition_set(struct trace_metadata *m, struct definition *d, co
     return S_OK;
 }
 
-/* Adds or replaces a definition. *changed: it is new or differs from the previous one. */
+/* Adds or replaces a definition. *changed is set to true if the definition is new or differs from the previous
+   definition. */
 static HRESULT definition_keep(struct trace_metadata *m, const GUID *provider, uint32_t number, const char *map,
                                const uint8_t *bytes, size_t size, bool *changed)
 {

@@ -16,7 +16,7 @@ struct event_key {
     GUID event;
     uint8_t type;
     uint32_t version; /* NEWEST: the class has no version */
-    size_t order;     /* position among all keys; of equal keys, the last one is used */
+    size_t order;     /* position of the key among all keys; if keys are equal, the last key is used */
     size_t index, at; /* index in `events`, and in that event's list of types */
 };
 #define NEWEST 0x10000u

@@ -17,7 +17,7 @@ struct placed {
 
 struct maker {
     const struct mof_classes *classes;
-    bool kernel; /* an event of the kernel, in which char16 arrays are strings */
+    bool kernel; /* the event comes from the kernel, so its char16 arrays are strings */
     struct placed *placed;
     size_t count, capacity;
     struct event_schema *schema;
@@ -140,7 +140,7 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
 }
 
 /* Determines the type from the qualifier Extension, which names the type of an object or the meaning of a number or of
-   bytes. *whole: an array of bytes is a single value. */
+   bytes. *whole is true if an array of bytes is a single value. */
 static HRESULT extension_type(const struct placed *p, const char *extension, struct event_property *out, bool *whole)
 {
     static const struct {
@@ -214,7 +214,7 @@ static HRESULT plain_type(const struct placed *p, struct event_property *out)
     return S_OK;
 }
 
-/* Determines the type of a property. *whole: an array of bytes is a single value of another type. */
+/* Determines the type of a property. *whole is true if an array of bytes is a single value of another type. */
 static HRESULT value_type(const struct maker *m, const struct placed *p, struct event_property *out, bool *whole)
 {
     const struct mof_qualifiers *q = &p->property->qualifiers;

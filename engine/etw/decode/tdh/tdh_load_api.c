@@ -33,8 +33,8 @@ static struct loaded *loaded_find(const char *name)
     return i < count ? &all[i] : NULL;
 }
 
-/* Adds an origin and takes ownership of it. An origin that was loaded from the same source before is replaced on
-   success and kept on failure. */
+/* Adds an origin and takes ownership of it. On success, the new origin replaces an origin that was loaded from the same
+   source before. On failure, the earlier origin remains. */
 static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
 {
     struct event_schemas *schemas;

@@ -10,9 +10,9 @@
                             --tmf_schema------> struct event_schema: arguments as properties, a message with %1 ...
                             --tmf_sentence----> the text, formatted by the printf forms of the format
 
-   Named files are parsed when struct tmf_files is created; an error in one of them makes the creation fail. If these
-   files do not contain a GUID, each folder of the search path is searched for GUID.tmf, once per GUID. The result is
-   stored in `lookups`, even if no file was found, so that a trace with a million messages of an unknown GUID causes
+   Named files are parsed when struct tmf_files is created. If one of these files has an error, the creation fails. If
+   these files do not contain a GUID, each folder of the search path is searched for GUID.tmf, once per GUID. The result
+   is stored in `lookups`, even if no file was found, so that a trace with a million messages of an unknown GUID causes
    only one search. A document is never replaced or freed before the whole object, so callers may keep pointers to its
    messages without holding the lock, which only protects `lookups`. */
 #include "engine/base/file.h"
@@ -28,7 +28,7 @@ enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKUPS_MOST = 65536 };
 struct tmf_lookup {
     GUID guid;
     struct tmf_document *document; /* NULL: no usable file */
-    char *reason;                  /* why there is no usable file; NULL: no folder has a file with that name */
+    char *reason;                  /* why the file of the GUID is not usable; NULL: no folder has such a file */
 };
 
 struct tmf_files {

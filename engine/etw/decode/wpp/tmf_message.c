@@ -300,7 +300,7 @@ static void add_padded(struct text_buffer *out, const struct form *f, const char
 }
 
 /* Appends the number, with leading zeros if it has fewer than `least` digits. If the form requests padding with zeros,
-   zeros fill its width. */
+   the number is padded with zeros to the width of the form. */
 static void add_digits(struct text_buffer *out, const struct form *f, const char *sign, const char *digits, int least,
                        bool zeros)
 {
