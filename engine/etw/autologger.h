@@ -52,9 +52,9 @@ HRESULT autologger_override(struct autologger *a);
 
 #define AUTOLOGGER_NO_COUNTER UINT32_MAX
 /* Converts the description to the settings that StartTrace would get. Returns ERROR_INVALID_PARAMETER, with an error
-   text that names the value, or ERROR_NOT_ENOUGH_MEMORY. `folder`: for logs without a FileName. *counter: the number in
-   the log's name, to be stored in FileCounter; AUTOLOGGER_NO_COUNTER if the name has no number. On success *out is
-   complete; free it with trace_settings_free. */
+   text that names the value, or ERROR_NOT_ENOUGH_MEMORY. `folder` is the folder for logs without a FileName. *counter
+   is the number in the log's name, which the caller stores in FileCounter, or AUTOLOGGER_NO_COUNTER if the name has no
+   number. On success *out is complete; free it with trace_settings_free. */
 ULONG autologger_settings(const struct autologger *a, const char *folder, struct trace_settings *out,
                           uint32_t *counter);
 /* Starts the session and enables its providers. A provider that cannot be enabled is reported in the journal and

@@ -281,8 +281,8 @@ HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t ge
    Returns S_FALSE if the provider is not enabled. */
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Lists the enable records of a provider (NULL: of all providers) in RUNNING sessions. *revision: the directory's
-   revision to which the list belongs. */
+/* Lists the enable records of a provider (NULL: of all providers) in RUNNING sessions. *revision is the revision of the
+   directory to which the list belongs. */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
                           uint64_t *revision);
 

@@ -59,7 +59,8 @@ HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char
 
 #define LIST_FAILED "cannot list the registrations of an event provider"
 
-/* Calls EnumerateTraceGuidsEx with a growing buffer. *out: the result, from memory_alloc; *size: its size in bytes. */
+/* Calls EnumerateTraceGuidsEx with a growing buffer. *out is the result, from memory_alloc, and *size is its size in
+   bytes. */
 static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid,
                                  uint8_t **out, ULONG *size)
 {

@@ -207,8 +207,8 @@ static void changes_end(struct api_watch *w)
 /* ---- the list of processes ---- */
 
 /* Begins to inject into a process if it runs the program. S_FALSE: check the process again. E_FAIL: the process runs
-   another program or cannot be opened. `initializes`: the process has no creation time yet; in this case the function
-   returns S_FALSE instead of E_FAIL. `attaches`: the process was running before the watcher. */
+   another program or cannot be opened. `initializes` is true if the process has no creation time yet; the function then
+   returns S_FALSE instead of E_FAIL. `attaches` is true if the process was running before the watcher. */
 static HRESULT take_process(struct api_watch *w, DWORD id, bool initializes, bool attaches)
 {
     HANDLE process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, id);
@@ -287,7 +287,7 @@ static bool read_server(struct api_watch *w, struct process_run_time *out)
            process_run_time_parse(text, size, out);
 }
 
-/* Returns whether a process may have started since the last query. `hot`: processes are starting. */
+/* Returns whether a process may have started since the last query. `hot` is true while processes are starting. */
 static bool must_ask(struct api_watch *w, bool hot)
 {
     struct process_run_time now;

@@ -9,7 +9,7 @@
 #include "engine/etw/session/session_drain.h"
 
 ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_TRACE_PROPERTIES *p);
-/* `code`: EVENT_TRACE_CONTROL_*. */
+/* `code` is an EVENT_TRACE_CONTROL_* value. */
 ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_TRACE_PROPERTIES *p, ULONG code);
 ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room, ULONG *count);
 

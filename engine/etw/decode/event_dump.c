@@ -84,7 +84,7 @@ HRESULT event_dump_create(const struct event_dump_options *options, struct event
     return S_OK;
 }
 
-/* Adds the values, or the bytes that cannot be decoded. *decoded: all values could be read. */
+/* Adds the values, or the bytes that cannot be decoded. *decoded is true if all values could be read. */
 static HRESULT add_values(struct event_dump_step *s, bool *decoded)
 {
     struct event_dump *d = s->dump;

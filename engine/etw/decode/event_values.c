@@ -59,8 +59,8 @@ static HRESULT too_few(size_t need, size_t have)
     return error_set(EVENT_DATA_INVALID, "the value needs %zu bytes, but only %zu are left", need, have);
 }
 
-/* Sets *out to the extent of a value that has a prefix of `before` bytes and a content of `content` bytes. `size`:
-   bytes left in the data. */
+/* Sets *out to the extent of a value that has a prefix of `before` bytes and a content of `content` bytes. `size` is
+   the number of bytes left in the data. */
 static HRESULT extent_after(size_t before, size_t content, size_t size, struct value_extent *out)
 {
     if (before > size || content > size - before)

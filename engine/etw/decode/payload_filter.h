@@ -37,14 +37,15 @@ struct payload_condition {
     const char *value;
 };
 
-/* Creates a filter for one event. `any`: an event passes if one condition is true; otherwise all conditions must be
-   true. *bytes is from memory_alloc. Returns E_INVALIDARG for an unknown field, a type that cannot be compared, or an
-   operator or value that does not apply; the error text names the field and the value. Returns
+/* Creates a filter for one event. If `any` is set, an event passes if one condition is true; otherwise all conditions
+   must be true. *bytes is from memory_alloc. Returns E_INVALIDARG for an unknown field, a type that cannot be compared,
+   or an operator or value that does not apply; the error text names the field and the value. Returns
    HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER) if the filter exceeds PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
 /* Joins filters of several events, or several filters of the same event. An event with several filters passes if all
-   filters that are marked in `all` pass, or if at least one unmarked filter passes. `all` NULL: no filter is marked. */
+   filters that are marked in `all` pass, or if at least one unmarked filter passes. If `all` is NULL, no filter is
+   marked. */
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
                             uint8_t **bytes, size_t *size);
 

@@ -24,7 +24,8 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
     case MANIFEST_LEVELS:
         return 0x50000000u + (uint32_t)value;
     case MANIFEST_CHANNELS:
-        return 0x90000002u + (uint32_t)value; /* `value`: index of the channel; 0x90000001: the event provider */
+        /* `value` is the index of the channel. 0x90000001 is the message id of the event provider. */
+        return 0x90000002u + (uint32_t)value;
     case MANIFEST_TASKS:
         return 0x70000000u + (uint32_t)value;
     case MANIFEST_OPCODES:

@@ -225,8 +225,8 @@ static void end(struct text_buffer *b, unsigned depth, const char *element)
     text_buffer_add(b, ">\r\n");
 }
 
-/* Writes the start tag of a field without the characters that close it. `shown`: text to show if the field has no
-   message; NULL: its name is shown. */
+/* Writes the start tag of a field without the characters that close it. `shown` is the text to show if the field has no
+   message; if `shown` is NULL, the name of the field is shown. */
 static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, const struct manifest_field *f,
                            const char *name, const char *shown, size_t index, unsigned depth)
 {

@@ -67,7 +67,7 @@ static void align(struct template_writer *w)
     byte_buffer_add(&w->b, (8 - w->b.size % 8) % 8);
 }
 
-/* Writes a name, and its offset at `at`. `name` NULL: writes no name. */
+/* Writes a name, and its offset at `at`. If `name` is NULL, writes no name. */
 static HRESULT put_name(struct template_writer *w, size_t at, const char *name)
 {
     WCHAR *wide;

@@ -261,7 +261,7 @@ static HRESULT take_array(struct reader *r, struct mof_property *p)
     return SUCCEEDED(hr) ? want_sign(r, ']', MOF_E_EXPECTED_CLOSE_BRACKET) : hr;
 }
 
-/* Reads uint32, CLASS or CLASS ref. *is_void: the type is void, which only methods can have. */
+/* Reads uint32, CLASS or CLASS ref. *is_void is true if the type is void, which only methods can have. */
 static HRESULT take_type(struct reader *r, struct mof_property *p, bool *is_void)
 {
     *is_void = mof_lexer_word(&r->lexer, "void");
