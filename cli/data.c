@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla data: shows the folders of a set's runs, and what its data manager would do with them. */
+/* openpla data: shows the folders of a set's runs and what the set's data manager would do with these folders. */
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"
@@ -173,7 +173,7 @@ static void show_text(const struct showing *s, const struct looked *l)
     for (size_t i = 0; !s->dry_run && i < l->scanned.count; i++)
         show_folder(&l->scanned.folders[i], l->now);
     if (l->others.count && !s->dry_run)
-        printf("Folders not created by its runs (they are kept unchanged): %zu\n", l->others.count);
+        printf("Folders that no run of the set created (kept unchanged): %zu\n", l->others.count);
     for (size_t i = 0; !s->dry_run && i < l->others.count; i++)
         printf("%s\n", l->others.items[i]);
     show_plan(l);
@@ -351,7 +351,7 @@ static int data_run(int argc, char **argv)
 
 const struct verb verb_data = {
     .name = VERB,
-    .summary = "shows the folders of a set's runs, and what its data manager would do with them",
+    .summary = "shows the folders of a set's runs and what the set's data manager would do with these folders",
     .help = "openpla data FOLDER [--dry-run] [--json]\n"
             "\n"
             "FOLDER is the RootPath of a set. Shows the folders that its runs created, with age, size and contents.\n"

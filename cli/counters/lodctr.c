@@ -294,8 +294,8 @@ static const char *instead_of(char letter)
     switch (letter) {
     case 's':
     case 'r':
-        return "not supported, because the file format is undocumented (register ini files and manifests again; -q "
-               "-json lists what is registered, -r without a file repairs the numbers)";
+        return "not supported, because the file format is undocumented (-q -json lists what is registered; register "
+               "those ini files and manifests again; use -r without a file to repair the numbers)";
     case 'c':
     case 'h':
         return "not needed, because names and help of the system's counters are built in";

@@ -25,7 +25,7 @@ static HRESULT account_give(const char *host, const char *name, const char *pass
         return hr;
     return give ? give(host, name, password)
                 : error_set(E_NOTIMPL,
-                            "-u: not supported on Windows (it logs on to other computers as the calling user)");
+                            "-u: not supported on Windows, where PDH logs on to other computers as the calling user");
 }
 
 void remote_counters_begin(void)

@@ -232,7 +232,8 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     if (hr == E_ACCESSDENIED && logman_is_given(line, LOGMAN_SERVER))
         return NULL; /* the message names the account */
     if (line->verb == LOGMAN_EXPORT && line->name && log_is_log_name(line->name))
-        return "this is the name of a log: openpla relog converts logs, export writes definitions of sets";
+        return "this is the name of a log, but the verb export writes definitions of sets (use openpla relog to "
+               "convert a log)";
     if (definition_is_damaged(hr) && hr != E_ACCESSDENIED && line->verb != LOGMAN_IMPORT && line->name)
         return "find the problem with openpla store check, or delete the set";
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
@@ -318,14 +319,15 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
         hr = texts_add(warnings, "-f bincirc: without -max the log has no maximum size at which it wraps");
     if (SUCCEEDED(hr) && stored && logman_is_given(line, LOGMAN_MOST) && limited && !circular &&
         !is_set(set, "Segment"))
-        hr = texts_add(warnings, "-max: the set stops when its log reaches this size; with -cnf it continues in a new "
-                                 "file, with -f bincirc in the same file");
+        hr = texts_add(warnings, "-max: the set stops when its log reaches this size; with -cnf, the set continues in "
+                                 "a new file; with -f bincirc, the set continues in the same file");
     const bool api = logman_adverb_of(collector) == LOGMAN_API;
     if (SUCCEEDED(hr) && api &&
         (logman_option(line, LOGMAN_VERSION) || logman_is_given(line, LOGMAN_OVERWRITE) ||
          logman_is_given(line, LOGMAN_APPEND)))
-        hr = texts_add(warnings,
-                       "-v, -ow, -a: an API trace ignores them (if its log exists, the new one gets a number)");
+        hr = texts_add(
+            warnings,
+            "-v, -ow and -a have no effect on an API trace (if the log exists, the name of the new log gets a number)");
     if (SUCCEEDED(hr) && !api && stored && line->verb == LOGMAN_CREATE && output &&
         !logman_option(line, LOGMAN_VERSION) && log_is_log_name(output->words.items[0]))
         hr = texts_add(warnings,
@@ -349,8 +351,8 @@ HRESULT logman_warn(const struct logman_line *line, struct object *set, struct o
     const struct logman_option *output = logman_option(line, LOGMAN_OUTPUT), *user = logman_option(line, LOGMAN_USER);
     if (SUCCEEDED(hr) && output && !logman_option(line, LOGMAN_SERVER) && folder_exists(output->words.items[0]) &&
         !strchr("\\/", output->words.items[0][strlen(output->words.items[0]) - 1])) {
-        hr = say(warnings, text_format("-o: '%s' is an existing folder, and the log is created beside it under that "
-                                       "name (add \\ at the end to create the log in the folder)",
+        hr = say(warnings, text_format("-o: '%s' is an existing folder; the log is created beside the folder, with the "
+                                       "folder's name (add \\ at the end to create the log in the folder)",
                                        output->words.items[0]));
     }
     if (SUCCEEDED(hr) && user && user->words.count > 1 && strcmp(user->words.items[1], "*") != 0)

@@ -287,8 +287,8 @@ static void push_report_rest(const struct inputs *in, int64_t unsent)
     if (!time)
         fprintf(stderr, "openpla %s: interrupted before the first sample was sent\n", verb_name);
     else if (unsent)
-        fprintf(stderr, "openpla %s: interrupted: samples from %s on were not sent (continue with -b)\n", verb_name,
-                time);
+        fprintf(stderr, "openpla %s: interrupted: the samples at and after %s were not sent (continue with -b)\n",
+                verb_name, time);
     else
         fprintf(stderr, "openpla %s: interrupted: the last sample sent is that of %s (continue with -b)\n", verb_name,
                 time);

@@ -62,9 +62,11 @@ static int read_options(struct compare_request *r)
     if (r->align && strcmp(r->align, "start") != 0 && strcmp(r->align, "clock") != 0)
         return cli_usage(VERB, "-align: invalid value '%s': expected start or clock", r->align);
     if (!read_seconds(r->skip, &r->options.skip))
-        return cli_usage(VERB, "-skip: invalid time '%s': expected a number of seconds, or 5m, 1h", r->skip);
+        return cli_usage(VERB, "-skip: invalid time '%s': expected a number of seconds, or a time such as 5m or 1h",
+                         r->skip);
     if (!read_seconds(r->slice, &r->options.slice))
-        return cli_usage(VERB, "-slice: invalid time '%s': expected a number of seconds, or 5m, 1h", r->slice);
+        return cli_usage(VERB, "-slice: invalid time '%s': expected a number of seconds, or a time such as 5m or 1h",
+                         r->slice);
     r->options.least_change = 5;
     if (r->least && (!read_seconds(r->least, &r->options.least_change) || strpbrk(r->least, "smh")))
         return cli_usage(VERB, "-min: invalid number '%s': expected a percentage", r->least);
@@ -118,7 +120,7 @@ static void show_text(const struct compare_request *r)
         printf("%c: %s%s%s\n", (int)('A' + i), r->operands.items[i], c->sides[i].start ? ", from " : "",
                c->sides[i].start ? c->sides[i].start : "");
     printf("%.0f s compared, %s\n", c->span,
-           r->options.by_clock ? "aligned by the time of day" : "aligned at their starts");
+           r->options.by_clock ? "runs aligned by the time of day" : "runs aligned at their starts");
     printf(
         "%zu much worse, %zu worse, %zu better, %zu changed, %zu undecided, %zu same; only in A %zu, only in B %zu\n",
         c->verdicts[RUN_MUCH_WORSE], c->verdicts[RUN_WORSE], c->verdicts[RUN_BETTER], c->verdicts[RUN_CHANGED],

@@ -19,8 +19,8 @@ HRESULT trace_frames_open(struct trace_frames *f, const struct texts *paths, con
     const uint64_t refused = c->refused + code_places_refused(f->stacks.places);
     if (c->unmatched + c->unresolved != 0)
         fprintf(stderr,
-                "openpla trace: stacks are incomplete: %llu of their %llu parts match no event of the trace, and "
-                "the definitions of %llu are missing\n",
+                "openpla trace: stacks are incomplete: %llu of %llu parts of stacks match no event of the trace, and "
+                "%llu references have no definition in the trace\n",
                 (unsigned long long)c->unmatched, (unsigned long long)c->parts, (unsigned long long)c->unresolved);
     if (refused != 0)
         fprintf(stderr, "openpla trace: %llu stacks, images and methods are omitted: the memory limit was reached\n",

@@ -291,8 +291,8 @@ static HRESULT may_register(void)
 #ifdef _WIN32
     if (!os_is_wine())
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "providers of this computer belong to Windows (use wevtutil im and um, or for counters lodctr "
-                         "/M and unlodctr /M)");
+                         "the providers of this computer belong to Windows (use wevtutil im and wevtutil um; for "
+                         "counter providers, use lodctr /M and unlodctr /M)");
 #endif
     return S_OK;
 }
@@ -315,9 +315,10 @@ static HRESULT add_event_providers(const struct adding *a, const char *path, con
         char guid[39];
         text_from_guid(&m->guid, guid);
         if (!m->name) {
-            hr = error_set(
-                E_INVALIDARG,
-                "cannot register the providers of '%s': it does not contain their names (register the manifest)", path);
+            hr = error_set(E_INVALIDARG,
+                           "cannot register the providers of '%s': the file does not contain the providers' names "
+                           "(register the manifest)",
+                           path);
         } else if (!a->name || text_equal_nocase(a->name, m->name) || text_equal_nocase(a->name, guid)) {
             ++*added;
             hr = manifest_register(m, whole, &a->files, a->force);

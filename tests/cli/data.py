@@ -91,7 +91,7 @@ def main():
     text, _ = data(0, root)
     check("3 folders of its runs, 3.0 MB" in text, "the set's folders", text)
     check(" 40 d " in text and " 3 d " in text, "the ages", text)
-    check("run3\n" in text and "photos\n" in text and "Folders not created by its runs (they are kept unchanged): 2" in text, "the folders of other origin", text)
+    check("run3\n" in text and "photos\n" in text and "Folders that no run of the set created (kept unchanged): 2" in text, "the folders of other origin", text)
     check("newest" in text, "the newest", text)
     check("1 foreign file, kept" in text, "a foreign file in a run's folder", text)
     check("create cabinet" in text and "action 1 (age 1 d, size 0 MB)" in text and "MaxFolderCount" in text, "the planned steps", text)
