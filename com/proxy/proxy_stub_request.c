@@ -282,7 +282,7 @@ __asm__(".text\n"
         "    ret\n");
 
 #else
-#error "The frames above are x86-64's and x86's"
+#error "The frames above support only x86-64 and x86"
 #endif
 
 /* Converts the code of an exception to an HRESULT. rpcrt4 raises Win32 errors, and oleaut32's marshalling raises

@@ -181,7 +181,7 @@ typedef HRESULT STDMETHODCALLTYPE method_slot(void *, uint64_t, uint64_t, uint64
 struct vtable {
     method_slot *slots[1];
 };
-_Static_assert(REMOTE_PARAMETERS_MOST == 6, "method_slot has that many arguments");
+_Static_assert(REMOTE_PARAMETERS_MOST == 6, "method_slot has REMOTE_PARAMETERS_MOST arguments after the object");
 
 static uint32_t argument_in(struct remote_call *c, const struct remote_parameter *p, const struct remote_value *v,
                             union argument *a)

@@ -76,7 +76,7 @@ static HRESULT choose_format(const char *path, int32_t chosen, enum log_format *
     const struct log_format_traits *traits = log_format_by_extension(path_extension(path));
     if (!is_database && (!traits || traits->is_export)) {
         return error_set(E_INVALIDARG,
-                         "cannot create '%s': the extension is not that of a format (.blg, .csv or .tsv; or set "
+                         "cannot create '%s': the extension does not name a log format (use .blg, .csv or .tsv, or set "
                          "options.format)",
                          path);
     }
