@@ -28,7 +28,7 @@ SIZE(DWORD_PTR, sizeof(void *));
 SIZE(WCHAR, 2);
 UNSIGNED(WCHAR);
 SIZE(FILETIME, 8);
-_Static_assert(_Alignof(FILETIME) == 4, "FILETIME is aligned otherwise");
+_Static_assert(_Alignof(FILETIME) == 4, "FILETIME has another alignment");
 _Static_assert(offsetof(FILETIME, dwHighDateTime) == 4, "FILETIME.dwHighDateTime has moved");
 SIZE(GUID, 16);
 _Static_assert(offsetof(GUID, Data2) == 4 && offsetof(GUID, Data3) == 6 && offsetof(GUID, Data4) == 8,

@@ -152,7 +152,7 @@ char *os_resource_text(const char *reference)
     return text_copy(reference);
 }
 
-_Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct lock), "a lock holds a mutex");
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct lock), "struct lock has room for a pthread_mutex_t");
 
 /* All zero is PTHREAD_MUTEX_INITIALIZER in glibc and musl. */
 void lock_enter(struct lock *lock)

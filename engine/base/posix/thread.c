@@ -154,7 +154,8 @@ void wakeup_free(struct wakeup *w)
     memory_free(w);
 }
 
-_Static_assert(sizeof(pthread_cond_t) <= sizeof(struct thread_condition), "a condition holds the system's");
+_Static_assert(sizeof(pthread_cond_t) <= sizeof(struct thread_condition),
+               "struct thread_condition has room for a pthread_cond_t");
 
 /* All zero is PTHREAD_COND_INITIALIZER in glibc and musl. */
 bool thread_condition_wait(struct thread_condition *c, struct lock *lock, uint32_t timeout_ms)

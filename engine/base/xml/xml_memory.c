@@ -51,7 +51,7 @@ struct block {
     uint64_t size_and_kind; /* bytes, a multiple of ALIGNMENT; the low bits contain the kind */
 };
 _Static_assert(sizeof(struct block) % ALIGNMENT == 0 && sizeof(struct loose) % ALIGNMENT == 0,
-               "what follows a block's header is aligned");
+               "the bytes after the header of a block are aligned");
 
 static _Thread_local struct xml_memory *current;
 

@@ -78,7 +78,8 @@ static bool unknown(struct look *l)
 
 static bool lists_compared(struct look *l)
 {
-    return pairs(l, l->now.comparison, l->now.comparison_length, "number() or string() around one side");
+    return pairs(l, l->now.comparison, l->now.comparison_length,
+                 "number() or string() around one side of the comparison");
 }
 
 /* False: there are too many edits. */
@@ -221,7 +222,7 @@ static bool take_slash(struct look *l)
     const bool below = l->at[1] == '/', begins = l->expected == OPERAND;
     if (below && !l->now.from_one) {
         if (!l->edits || !l->edits_steps || !add_edit(l, l->at, 2, "/descendant-or-self::node()[openpla-tick()]/"))
-            return pairs(l, l->at, 2, "// only at the beginning of a path, or name each step");
+            return pairs(l, l->at, 2, "// only at the beginning of a path, or a path that names each step");
     }
     l->now.at_root = begins && !below;
     l->now.from_one = l->now.is_value = l->now.from_one && !below;
