@@ -124,7 +124,7 @@ size_t api_entry_32_write(uint32_t at, uint32_t entry, const uint8_t kept[API_EN
 {
     _Static_assert(offsetof(struct api_entry_32, kept) == 8 && offsetof(struct api_entry_32, path_bytes) == 24 &&
                        offsetof(struct api_entry_32, module) == 32,
-                   "as the code has it");
+                   "the code in this file uses these offsets");
     const size_t bytes = (size_t)(end - code), units = wcslen(path);
     struct api_entry_32 data = {.entry = entry};
     if (units >= API_ENTRY_32_PATH_MOST || bytes + sizeof data > API_ENTRY_32_ROOM)

@@ -33,7 +33,8 @@ struct api_function {
 /* Size of the buffer api_frame.text on the thunk's stack: the arguments, the result and the event data after the
    result. */
 enum { API_FRAME_ROOM = 0x1C0 };
-_Static_assert(API_TEXT_ROOM + API_RESULT_ROOM + 4 + 8 + 8 + 1 <= API_FRAME_ROOM, "the whole event of a return");
+_Static_assert(API_TEXT_ROOM + API_RESULT_ROOM + 4 + 8 + 8 + 1 <= API_FRAME_ROOM,
+               "api_frame.text has room for the event of a function that returns");
 
 #ifdef _WIN64
 /* The frame of the code in api_thunks.S. The number at each member is its offset from rbp, in hexadecimal. */
@@ -69,7 +70,7 @@ struct api_frame {
     uint32_t arguments[1];       /* +08 and on */
 };
 #define API_FRAME_BASE ebp
-_Static_assert(offsetof(struct api_frame, ebp) == 0x48, "as api_thunks_32.S has it");
+_Static_assert(offsetof(struct api_frame, ebp) == 0x48, "api_thunks_32.S uses this offset");
 #endif
 static inline struct api_frame *api_frame_of(uint8_t *base)
 {

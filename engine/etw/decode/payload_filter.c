@@ -360,7 +360,7 @@ static HRESULT make_number(const struct payload_condition *c, uint16_t in, struc
     if (c->operation == PAYLOAD_MULTIPLE && payload_type_is_signed(in) && (int64_t)out->first < 0)
         out->first = 0 - out->first;
     if (c->operation == PAYLOAD_MULTIPLE && out->first == 0)
-        return refused(c, "a multiple of 0 cannot be tested");
+        return refused(c, "the value of this operator must not be 0");
     return S_OK;
 }
 
@@ -370,7 +370,7 @@ static HRESULT make_text(const struct payload_condition *c, uint16_t in, struct 
     char braced[39];
     if (in == IN_TYPE_GUID) {
         if (c->operation < PAYLOAD_IS || c->value[0] != '{' || !text_to_guid(c->value, &guid))
-            return refused(c, "expected a GUID in braces, compared with IS or ISNOT");
+            return refused(c, "expected a GUID in braces and the operator IS or ISNOT");
         text_from_guid(&guid, braced);
     }
     out->text = text_fold(in == IN_TYPE_GUID ? braced : c->value);

@@ -203,7 +203,7 @@ _Static_assert(offsetof(struct directory_shared, revision) == 128 &&
                    offsetof(struct directory_shared, sequence) == 256 &&
                    offsetof(struct directory_shared, event_key) == 384 &&
                    offsetof(struct directory_shared, generation) == 512,
-               "apart by 128 bytes");
+               "these members are 128 bytes apart");
 _Static_assert(offsetof(struct session_payload, state) == 8, "the second word");
 
 /* Payloads are copied word by word. A reader that copies a payload during a write gets a mixture of old and new words,

@@ -41,9 +41,9 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
     const uint32_t own = atomic_load(&shared->buffer_size);
     if (own != buffer_size || buffer_size < ETL_SMALLEST_BUFFER || buffer_size > ETL_LARGEST_BUFFER ||
         size < realtime_ring_size(buffer_size)) {
-        return error_set(bad,
-                         "invalid consumer ring: %zu bytes for buffers of %u bytes, but the session's buffers have %u",
-                         size, (unsigned)own, (unsigned)buffer_size);
+        return error_set(
+            bad, "invalid consumer ring: %zu bytes for buffers of %u bytes, but the session has buffers of %u bytes",
+            size, (unsigned)own, (unsigned)buffer_size);
     }
     *out = (struct realtime_ring){shared, buffer_size, atomic_load(&shared->put)};
     return S_OK;

@@ -468,7 +468,9 @@ static void impossible_names_become_strings(void **state)
     same_text(s->opcode_name, "Of a missing task");
     event_schema_free(s);
     assert_int_equal(warnings.count, 1);
-    assert_string_equal(warnings.items[0], "Odd: map 'a:map': skipped 0x3: a manifest allows single bits only");
+    assert_string_equal(
+        warnings.items[0],
+        "Odd: map 'a:map': skipped the value 0x3, which has several bits: a manifest allows only one bit per value");
     /* An event provider that a manifest cannot express is skipped. */
     struct manifest_document d = {0};
     t = &m->layouts[0];

@@ -220,8 +220,9 @@ static HRESULT write_entry(struct manifest_writing *w, const struct manifest_map
     const struct manifest_map_entry *entry = &map->entries[index];
     struct text_buffer *b = &w->d->providers;
     if (map->bits && entry->value & (entry->value - 1))
-        return manifest_write_warning(w, "map '%.200s': skipped 0x%X: a manifest allows single bits only", map->name,
-                                      (unsigned)entry->value);
+        return manifest_write_warning(
+            w, "map '%.200s': skipped the value 0x%X, which has several bits: a manifest allows only one bit per value",
+            map->name, (unsigned)entry->value);
     char *value = text_format(map->bits ? "0x%X" : "%u", (unsigned)entry->value);
     char *shown = text_format("%u", (unsigned)entry->value); /* the number, shown for an entry without text */
     HRESULT hr = value && shown ? S_OK : E_OUTOFMEMORY;
