@@ -171,7 +171,7 @@ def merges_logs():
     openpla(0, "relog", "a.csv", "other.csv", "-f", "csv", "-o", "two.csv")
     rows = rows_of("two.csv")
     check(len(rows) == 12 and rows[2][1:] == [" ", " ", "1000", " "], f"two computers: {rows[:3]}")
-    check("its counters or their order differ" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
+    check("the counters of the log, or their order, differ" in openpla(1, "relog", "other.csv", "-f", "csv", "-o", "a.csv", "-a"), "append")
 
 
 def overwrites_only_on_request():

@@ -320,10 +320,11 @@ HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers)
 {
     const uint64_t first = is_empty(e) ? e->place : e->buffers;
     if (max_buffers < first + 2) {
-        return error_set(
-            E_INVALIDARG,
-            "a circular log of %llu bytes is too small: its fixed part needs %llu bytes and its ring at least %u",
-            (unsigned long long)max_buffers * e->size, (unsigned long long)first * e->size, 2 * (unsigned)e->size);
+        return error_set(E_INVALIDARG,
+                         "a circular log of %llu bytes is too small: the fixed part needs %llu bytes, and the ring "
+                         "needs at least %u bytes",
+                         (unsigned long long)max_buffers * e->size, (unsigned long long)first * e->size,
+                         2 * (unsigned)e->size);
     }
     e->ring_first = first;
     e->ring_end = max_buffers;

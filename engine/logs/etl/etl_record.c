@@ -323,7 +323,7 @@ static void decode_message(const uint8_t *at, struct etl_record *out)
 static void record_clear(struct etl_record *out)
 {
     enum { PART = 64 };
-    _Static_assert(sizeof *out > 2 * PART && sizeof *out <= 4 * PART, "three parts of 64 bytes and the rest");
+    _Static_assert(sizeof *out > 2 * PART && sizeof *out <= 4 * PART, "four parts cover the record");
     uint8_t *at = (uint8_t *)out;
     memset(at, 0, PART);
     memset(at + PART, 0, PART);

@@ -140,12 +140,13 @@ struct metric_form metric_form_of(const struct log_counter *counter)
     case PERF_100NSEC_TIMER_INV:
     case PERF_COUNTER_MULTI_TIMER_INV:
     case PERF_100NSEC_MULTI_TIMER_INV:
-        return form_ticks(counter, METRIC_COUNTER, "Inverse: the counter is 1 - rate().");
+        return form_ticks(counter, METRIC_COUNTER, "Inverse: the counter's value is 1 - rate().");
     case PERF_COUNTER_QUEUELEN_TYPE:
     case PERF_COUNTER_LARGE_QUEUELEN_TYPE:
     case PERF_COUNTER_100NS_QUEUELEN_TYPE:
     case PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE:
-        return form_ticks(counter, METRIC_COUNTER, "Length times seconds: rate() is the mean length.");
+        return form_ticks(counter, METRIC_COUNTER,
+                          "Sum of the length multiplied by the seconds; rate() is the mean length.");
     case PERF_RAW_FRACTION:
     case PERF_LARGE_RAW_FRACTION:
         form.kind = METRIC_GAUGE;

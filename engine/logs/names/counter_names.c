@@ -57,7 +57,7 @@ static const struct {
     {"Ukrainian", 0x22},
 };
 enum { ALL_LANGUAGES = sizeof languages / sizeof *languages };
-_Static_assert(ALL_LANGUAGES < NAMES_SOME, "a language is a bit of 32");
+_Static_assert(ALL_LANGUAGES < NAMES_SOME, "a mask of 32 bits has a bit for each language");
 
 struct counter_names {
     struct local_names built_in, of_files;

@@ -300,7 +300,8 @@ static HRESULT read_reg(struct name_lists *lists, const char *path, char *text, 
     if (SUCCEEDED(hr) && r.in_value)
         hr = end_value(&r); /* the file is truncated inside a value */
     if (SUCCEEDED(hr) && !r.pairs)
-        hr = bad_data(path, "it contains no key of a language, such as Perflib\\009, with a value Counter");
+        hr = bad_data(path,
+                      "it does not contain the key of a language (such as Perflib\\009) with a value named Counter");
     memory_free(r.bytes);
     return hr;
 }

@@ -33,8 +33,8 @@ struct odbc_statement {
 
 _Static_assert(sizeof(SQLLEN) == sizeof(intptr_t) && sizeof(SQLWCHAR) == sizeof(WCHAR) &&
                    sizeof(SQLINTEGER) == sizeof(int32_t),
-               "values are bound as they are");
-_Static_assert(ODBC_NULL == SQL_NULL_DATA, "the indicator of NULL");
+               "values are bound without conversion");
+_Static_assert(ODBC_NULL == SQL_NULL_DATA, "ODBC_NULL is the indicator of a NULL value");
 
 static HRESULT odbc_library(const struct odbc_api **out)
 {
@@ -93,8 +93,8 @@ static HRESULT odbc_handle_failed(struct odbc *c, DWORD code, SQLSMALLINT kind, 
         error_set(hr, "%s: %s (SQLSTATE %s)", what, text, c->state);
     else
         error_set(hr,
-                  "%s: ODBC reported no reason (check that a driver manager is installed; under Wine, unixODBC on the "
-                  "host OS)",
+                  "%s: ODBC reported no reason (check that a driver manager is installed; under Wine, the host OS "
+                  "needs unixODBC)",
                   what);
     memory_free(text);
     return hr;
@@ -110,7 +110,7 @@ static HRESULT not_connected(struct odbc *c)
     strcpy(c->state, "IM002");
     return error_set(hr,
                      "cannot connect: no data source or driver of this name is registered, or no driver manager is "
-                     "installed (under Wine, unixODBC on the host OS) (SQLSTATE %s)",
+                     "installed; under Wine, the host OS needs unixODBC (SQLSTATE %s)",
                      c->state);
 }
 

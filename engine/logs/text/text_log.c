@@ -63,8 +63,9 @@ static HRESULT check_header(const char *path, const struct text_row *row, enum t
         return not_a_log(path);
     if (encoding != ENCODING_BYTES || theirs.tabs != ours.tabs ||
         !same_columns(&theirs, row->text + row->length, &ours, header + length - 2)) {
-        return error_set(E_INVALIDARG, "cannot append to '%s': its counters or their order differ from those to append",
-                         path);
+        return error_set(
+            E_INVALIDARG,
+            "cannot append to '%s': the counters of the log, or their order, differ from the counters to append", path);
     }
     out->zone.known = theirs.has_zone;
     out->zone.bias_minutes = theirs.bias_minutes;

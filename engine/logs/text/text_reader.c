@@ -403,7 +403,7 @@ static void skip_row(struct text_reader *t, const struct text_row *row)
         return; /* the same header again, as in concatenated logs */
     if (text_header_read(row->text, row->length, &header)) {
         t->other_log = true;
-        REMARK(t, row, PLACE ": another log with other counters or another time zone begins here; it is not read",
+        REMARK(t, row, PLACE ": another log with other counters or another time zone begins here; that log is not read",
                PLACE_OF(row));
     } else if (!is_farewell(row->text, row->length)) {
         REMARK(t, row,

@@ -345,9 +345,9 @@ static void file_without_names_is_rejected(void **state)
     put_file(PATH, cut, sizeof cut - 1);
     assert_rejected(PATH, "line 3: invalid hexadecimal digits");
     put_file(PATH, no_value, sizeof no_value - 1);
-    assert_rejected(PATH, "with a value Counter");
+    assert_rejected(PATH, "with a value named Counter");
     put_file(PATH, removed, sizeof removed - 1);
-    assert_rejected(PATH, "with a value Counter");
+    assert_rejected(PATH, "with a value named Counter");
     put_perfc();
     assert_rejected(ENGLISH, "it has only English names");
     put_file(LOCAL, "X\0Y\0", 4); /* "X" is not an index */
