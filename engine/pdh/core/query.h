@@ -44,7 +44,7 @@ union raw_value {
     PDH_RAW_COUNTER raw; /* used only while the query's lock is held */
     _Atomic uint64_t words[RAW_WORDS];
 };
-_Static_assert(sizeof(PDH_RAW_COUNTER) % sizeof(uint64_t) == 0, "a raw value consists of words");
+_Static_assert(sizeof(PDH_RAW_COUNTER) % sizeof(uint64_t) == 0, "the words of raw_value cover a PDH_RAW_COUNTER");
 
 struct query;
 struct counter {

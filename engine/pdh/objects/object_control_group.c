@@ -296,11 +296,11 @@ static HRESULT control_group_gather(struct counter_object *o, struct source *sou
 
 const struct counter_object_type pdh_control_group = {
     .name = "Control Group",
-    .help = "Control groups and the resources that the kernel charges to them: \"own\", which contains the Wine "
-            "prefix, and the groups of the first two levels.",
+    .help = "The resources that the kernel charges to control groups. The instances are \"own\", which is the group of "
+            "the Wine prefix, and the groups of the first two levels.",
     .has_instances = true,
     TABLE_OBJECT(control_group, ALL_OF, struct control_group_state, control_group_gather, close_state,
-                 "/sys/fs/cgroup/GROUP, cpu.stat, memory.current, memory.max, io.stat (summed over the devices), "
-                 "pids.current; own: the group in /proc/self/cgroup, which under Wine is that of its server; if "
-                 "version 1 is mounted, its values are from cpuacct.usage, usage_user and usage_sys, "
+                 "the files cpu.stat, memory.current, memory.max, io.stat (summed over the devices) and pids.current "
+                 "in /sys/fs/cgroup/GROUP; own is the group in /proc/self/cgroup, and under Wine the group of Wine's "
+                 "server; if version 1 of cgroups is mounted, the files are cpuacct.usage, usage_user and usage_sys, "
                  "memory.usage_in_bytes and pids.current")};

@@ -364,7 +364,7 @@ static HRESULT gather_logical(struct counter_object *o, struct source *source, u
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, s->mounts_known) : hr;
 }
 
-#define ORIGIN "/proc/diskstats, the line of the device; sectors have 512 bytes"
+#define ORIGIN "the device's line in /proc/diskstats, where a sector has 512 bytes"
 const struct counter_object_type pdh_physical_disk = {
     .name = "PhysicalDisk",
     .index = 234,
@@ -375,9 +375,9 @@ const struct counter_object_type pdh_physical_disk = {
 const struct counter_object_type pdh_logical_disk = {
     .name = "LogicalDisk",
     .index = 236,
-    .help = "The drives of this computer: their space, and the transfers of the devices on which they are located.",
+    .help = "The space of this computer's drives, and the transfers of the devices that contain the drives.",
     .has_instances = true,
     .tries_at_once = true,
     TABLE_OBJECT(disk, ALL_OF, struct disk_state, gather_logical, close_state,
-                 ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "
-                        "size_mb and free_mb: GetDiskFreeSpaceEx, in 1,048,576 bytes")};
+                 ORIGIN "; the device's mounted file system has the same size and free space as the drive; size_mb and "
+                        "free_mb are from GetDiskFreeSpaceEx, in units of 1,048,576 bytes")};

@@ -591,21 +591,23 @@ static HRESULT gather_cards(struct counter_object *o, struct source *source, uin
     return hr;
 }
 
-#define FILES  "/proc/PROCESS/fdinfo/FILE of graphics drivers (each client of a process counts once)"
-#define MEMORY ", drm-total-*, and drm-resident-* or drm-memory-*: vram and local are dedicated, all others are shared"
+#define FILES "/proc/PROCESS/fdinfo/FILE of graphics drivers (each client of a process counts once)"
+#define MEMORY                                                                                                         \
+    ", the lines drm-total-*, and drm-resident-* or drm-memory-*; memory whose name begins with vram or local is "     \
+    "dedicated, all other memory is shared"
 const struct counter_object_type pdh_gpu_adapter_memory = {
     .name = "GPU Adapter Memory",
     .help = "The memory of each graphics card.",
     .has_instances = true,
     TABLE_OBJECT(gpu_memory, ALL_OF, struct gpu_state, gather_cards, close_state,
-                 "/sys/class/drm/CARD/device/mem_info_vram_used and mem_info_gtt_used; if the driver has none, the sum "
-                 "over the clients of " FILES MEMORY)};
+                 "the files mem_info_vram_used and mem_info_gtt_used in /sys/class/drm/CARD/device; if the driver does "
+                 "not provide these files, the sum over the clients in " FILES MEMORY)};
 const struct counter_object_type pdh_gpu_engine = {
     .name = "GPU Engine",
     .help = "The work of each graphics card engine for each process of the host OS.",
     .has_instances = true,
     TABLE_OBJECT(gpu_engine, ALL_OF, struct gpu_state, gather_engines, close_state,
-                 FILES ", drm-engine-NAME / drm-engine-capacity-NAME, in nanoseconds")};
+                 FILES ", the line drm-engine-NAME divided by the line drm-engine-capacity-NAME, in nanoseconds")};
 const struct counter_object_type pdh_gpu_process_memory = {
     .name = "GPU Process Memory",
     .help = "Graphics memory of each process of the host OS.",

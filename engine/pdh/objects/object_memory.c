@@ -22,18 +22,19 @@
     COUNTER("Pages Output/sec", PERF_COUNTER_COUNTER, 48, 0, SUM, "vmstat.pswpout",                                    \
             "Pages written to the paging space to free memory. Pages of other files are not counted.")                 \
     COUNTER("Pool Nonpaged Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 58, -5, SUM, "meminfo.SUnreclaim * 1024",              \
-            "Memory of kernel objects that cannot be reclaimed while they are in use, in bytes.")                      \
+            "Memory of kernel objects, in bytes, that the kernel cannot reclaim while the objects are in use.")        \
     COUNTER("Pool Paged Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 56, -5, SUM, "meminfo.SReclaimable * 1024",               \
-            "Memory of kernel objects that can be reclaimed, mainly names and attributes of files, in bytes.")         \
+            "Memory of kernel objects, in bytes, that the kernel can reclaim: mainly names and attributes of files.")  \
     COUNTER("Pool Paged Resident Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 66, -5, SUM, "meminfo.SReclaimable * 1024",      \
-            "The part of Pool Paged Bytes that is in memory, in bytes. This kernel never pages its own memory, so "    \
-            "this is all of it.")                                                                                      \
+            "The part of Pool Paged Bytes that is in memory, in bytes. The Linux kernel never pages its own memory, "  \
+            "so the value equals Pool Paged Bytes.")                                                                   \
     COUNTER("Cache Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 818, -5, SUM,                                                  \
             "meminfo.Buffers * 1024 + meminfo.Cached * 1024 + meminfo.SReclaimable * 1024",                            \
             "Memory that caches contents, names and attributes of files, in bytes.")                                   \
     COUNTER("System Cache Resident Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 76, -5, SUM,                                   \
             "meminfo.Buffers * 1024 + meminfo.Cached * 1024",                                                          \
-            "Memory that caches contents of files, in bytes: Cache Bytes without names and attributes.")               \
+            "Memory that caches contents of files, in bytes. Unlike Cache Bytes, the value does not include names "    \
+            "and attributes.")                                                                                         \
     COUNTER("Transition Pages RePurposed/sec", PERF_COUNTER_COUNTER, 824, 0, SUM,                                      \
             "vmstat.pgsteal_kswapd + vmstat.pgsteal_direct",                                                           \
             "Pages that still cached data and were reused for another purpose because memory was short.")              \

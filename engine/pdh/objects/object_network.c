@@ -150,11 +150,11 @@ static HRESULT interface_gather(struct counter_object *o, struct source *source,
     return wanted & BIT(SPEED) ? interface_add_speeds(s, source_root(source)) : S_OK;
 }
 
-#define ORIGIN "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s"
+#define ORIGIN "the 16 columns of /proc/net/dev; speed is from /sys/class/net/NAME/speed, in Mbit/s"
 const struct counter_object_type pdh_network_adapter = {
     .name = "Network Adapter",
-    .help = "The network adapters of this computer: the same as in the object Network Interface, because every adapter "
-            "can carry IP.",
+    .help = "The network adapters of this computer. They are the same as in the object Network Interface, because "
+            "every adapter can carry IP.",
     .has_instances = true,
     .tries_at_once = true,
     TABLE_OBJECT(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
@@ -352,7 +352,7 @@ const struct counter_object_type pdh_network_activity = {
     .help = "The work of each processor for each network card, as \"processor, card\".",
     .has_instances = true,
     TABLE_OBJECT(network_activity, ALL_OF, struct network_activity_state, card_interrupts_gather, card_interrupts_close,
-                 "/proc/interrupts, the processor's column, summed over the card's lines. These are the lines with the "
-                 "numbers in /sys/class/net/CARD/device/msi_irqs. If that folder has none, they are the lines "
-                 "with names that begin with DEVICE of /sys/bus/virtio/devices/DEVICE/net/CARD or, if the card is not "
-                 "a virtio device, with the card's own name")};
+                 "the sum of the processor's column in /proc/interrupts over the card's lines. The numbers of these "
+                 "lines are in the folder /sys/class/net/CARD/device/msi_irqs. If that folder has no numbers, the "
+                 "names of these lines begin with the DEVICE in /sys/bus/virtio/devices/DEVICE/net/CARD or, if the "
+                 "card is not a virtio device, with the card's name")};

@@ -16,10 +16,11 @@
             "Memory of the node, in units of 1,048,576 bytes.")                                                        \
     COUNTER("Free & Zero Page List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024",                     \
             "Unused memory of the node, in units of 1,048,576 bytes.")                                                 \
-    COUNTER("Standby List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "inactive_file / 1024",                     \
-            "The node's memory with file contents that were not used recently, in units of 1,048,576 bytes.")          \
+    COUNTER(                                                                                                           \
+        "Standby List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "inactive_file / 1024",                         \
+        "Memory of the node that caches contents of files and was not used recently, in units of 1,048,576 bytes.")    \
     COUNTER("Available MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024 + inactive_file / 1024",          \
-            "The node's memory that is unused or has file contents that were not used recently, in units of "          \
+            "Memory of the node that is unused, or caches contents of files and was not used recently, in units of "   \
             "1,048,576 bytes.")
 
 #define OBJECT numa_node

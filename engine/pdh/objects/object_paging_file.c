@@ -50,4 +50,5 @@ const struct counter_object_type pdh_paging_file = {
     .help = "The paging space of this computer: swap files and partitions.",
     .has_instances = true,
     TABLE_OBJECT(paging, ALL_OF, struct table_state, paging_file_gather, NULL,
-                 "/proc/swaps, in units of 1,024 bytes; without paging space, used is 0 and size is 1")};
+                 "/proc/swaps, in units of 1,024 bytes; if this computer has no paging space, the value of used is 0 "
+                 "and the value of size is 1")};

@@ -72,4 +72,4 @@ const struct counter_object_type pdh_pressure = {
     .help = "How long tasks waited for processors (cpu), disks (io), interrupts (irq) and memory.",
     .has_instances = true,
     TABLE_OBJECT(pressure, ALL_OF, struct pressure_state, pressure_gather, close_state,
-                 "/proc/pressure/NAME, the value total of the lines some and full, in microseconds")};
+                 "the value \"total\" in the lines \"some\" and \"full\" of /proc/pressure/NAME, in microseconds")};

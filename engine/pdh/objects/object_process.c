@@ -110,7 +110,7 @@
             "Current priority of the thread, 1 to 31. Not available for _Total.")                                      \
     COUNTER("Priority Base", PERF_COUNTER_RAWCOUNT, 682, 0, NO_TOTAL, "base_priority",                                 \
             "Base priority of the thread, from its process's priority class and its own priority, 1 to 31. Not "       \
-            "available for _Total.")                                                                                   \
+            "priority of the thread. Not available for _Total.")                                                       \
     COUNTER("Thread State", PERF_COUNTER_RAWCOUNT, 46, 0, NO_TOTAL, "state",                                           \
             "State of the thread: 2 running or ready, 4 terminated, 5 waiting. Not available for _Total.")             \
     COUNTER("Thread Wait Reason", PERF_COUNTER_RAWCOUNT, 336, 0, NO_TOTAL, "wait_reason",                              \
@@ -188,7 +188,7 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, 0) : hr;
 }
 /* NOLINTNEXTLINE(misc-redundant-expression): the same number under two names */
-_Static_assert(PROCESS_ABSENT == VALUE_ABSENT, "absent figures are absent values");
+_Static_assert(PROCESS_ABSENT == VALUE_ABSENT, "PROCESS_ABSENT and VALUE_ABSENT are the same number");
 
 static HRESULT gather_threads(struct counter_object *o, struct source *source, uint64_t wanted)
 {

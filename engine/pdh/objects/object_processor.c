@@ -211,7 +211,7 @@ static void idle_states_close(struct idle_states *s)
 #define OBJECT processor_performance
 #define ROWS   PROCESSOR_PERFORMANCE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
-_Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the times of a processor");
+_Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns have the order of enum kernel_cpu_time");
 #define BIT(column) (1ull << (column))
 #define OF_TICKS    (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS) | BIT(DPC_RATE))
 #define OF_SLEEP                                                                                                       \
@@ -381,9 +381,9 @@ static HRESULT processor_fill_cells(struct processor_state *s, const char *root,
     return hr;
 }
 /* NOLINTNEXTLINE(misc-redundant-expression): the same number under two names */
-_Static_assert(VALUE_ABSENT == INT64_MIN, "missing states are absent values");
+_Static_assert(VALUE_ABSENT == INT64_MIN, "the number for a state that the processor does not have is VALUE_ABSENT");
 _Static_assert((int)C1_TIME + (int)IDLE_ANY == (int)IDLE_TIME && (int)C1_ENTRIES + (int)IDLE_ANY == (int)IDLE_ENTRIES,
-               "the columns of sleep are in the order of its depths");
+               "the columns of sleep states have the order of enum idle_depth");
 
 static HRESULT gather_processors(struct counter_object *o, struct source *source, uint64_t wanted)
 {
@@ -557,11 +557,12 @@ static HRESULT gather_performance(struct counter_object *o, struct source *sourc
 }
 
 #define ORIGIN                                                                                                         \
-    "user to softirq: /proc/stat, per processor, in units of 10 ms; interrupts: /proc/interrupts, the sum of the "     \
-    "processor's column; clock_interrupts: the LOC line of that column; softirqs: /proc/softirqs, the processor's "    \
-    "column; softirqs_per_tick: softirqs divided by clock_interrupts, both since the previous sample; times, in us, "  \
-    "and entries: /sys/devices/system/cpu/cpuN/cpuidle/stateK/time and usage, by the name of the state: c1_ for C1 "   \
-    "and WFI, c2_ for C2, c3_ for C3 and deeper states, idle_ for all states"
+    "user to softirq are from the processor's line in /proc/stat, in units of 10 ms; interrupts is the sum of the "    \
+    "processor's column in /proc/interrupts, and clock_interrupts is the line LOC of that column; softirqs is the "    \
+    "sum of the processor's column in /proc/softirqs; softirqs_per_tick is softirqs divided by clock_interrupts, "     \
+    "both since the previous sample; times, in us, and entries are from the files time and usage in "                  \
+    "/sys/devices/system/cpu/cpuN/cpuidle/stateK; the name of the state decides the column: c1_ for C1 and WFI, c2_ "  \
+    "for C2, c3_ for C3 and deeper states, idle_ for all states"
 const struct counter_object_type pdh_processor = {
     .name = "Processor",
     .index = 238,
@@ -574,9 +575,11 @@ const struct counter_object_type pdh_processor_information = {
     .help = "The processors of this computer by NUMA node, as \"node,processor in the node\", with totals.",
     .has_instances = true,
     .tries_at_once = true,
-    TABLE_OBJECT(processor, ALL_OF, struct processor_state, gather_information, close_state,
-                 ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
-                        "cpuinfo_max_freq; without scaling_cur_freq, mhz is \"cpu MHz\" of /proc/cpuinfo")};
+    TABLE_OBJECT(
+        processor, ALL_OF, struct processor_state, gather_information, close_state,
+        ORIGIN
+        "; mhz is from scaling_cur_freq and max_mhz is from cpuinfo_max_freq in /sys/devices/system/cpu/cpuN/cpufreq; "
+        "if scaling_cur_freq does not exist, mhz is \"cpu MHz\" in /proc/cpuinfo")};
 const struct counter_object_type pdh_processor_performance = {
     .name = "Processor Performance",
     .help = "The clock frequencies of this computer's processors.",
@@ -584,5 +587,5 @@ const struct counter_object_type pdh_processor_performance = {
     .tries_at_once = true,
     TABLE_OBJECT(
         processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
-        "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq; without scaling_cur_freq, "
-        "mhz is \"cpu MHz\" of /proc/cpuinfo")};
+        "mhz is from scaling_cur_freq and max_mhz is from cpuinfo_max_freq in /sys/devices/system/cpu/cpuN/cpufreq; if "
+        "scaling_cur_freq does not exist, mhz is \"cpu MHz\" in /proc/cpuinfo")};

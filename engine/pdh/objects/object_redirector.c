@@ -165,7 +165,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
 
 /* In both objects, the first columns have the order of enum cifs_figure. */
 _Static_assert(SHARE_BYTES_WRITTEN == (int)CIFS_BYTES_WRITTEN && ALL_UNDER_WAY == (int)CIFS_UNDER_WAY,
-               "columns and figures have one order");
+               "the first columns have the order of enum cifs_figure");
 
 static HRESULT gather_shares(struct counter_object *o, struct source *source, uint64_t wanted)
 {
@@ -224,12 +224,14 @@ const struct counter_object_type pdh_redirector = {
     .name = "Redirector",
     .index = 262,
     .help = "File accesses of this computer's programs to other computers by SMB.",
-    TABLE_OBJECT(redirector, ALL_OF, struct table_state, gather_all, NULL,
-                 "/proc/fs/cifs/Stats: SMBs, Reads, Writes, Bytes read and Bytes written, each summed over the shares; "
-                 "CIFS Session, reconnects of sessions, Operations (MIDs)")};
+    TABLE_OBJECT(
+        redirector, ALL_OF, struct table_state, gather_all, NULL,
+        "the values SMBs, Reads, Writes, \"Bytes read\" and \"Bytes written\" in /proc/fs/cifs/Stats, each summed over "
+        "the shares; also the values \"CIFS Session\", the reconnects of sessions, and \"Operations (MIDs)\"")};
 const struct counter_object_type pdh_smb_client_shares = {
     .name = "SMB Client Shares",
     .help = "Mounted SMB shares of other computers, each as SERVER_SHARE.",
     .has_instances = true,
-    TABLE_OBJECT(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
-                 "/proc/fs/cifs/Stats: SMBs, Reads, Writes, Bytes read and Bytes written of each share")};
+    TABLE_OBJECT(
+        smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
+        "the values SMBs, Reads, Writes, \"Bytes read\" and \"Bytes written\" of each share in /proc/fs/cifs/Stats")};

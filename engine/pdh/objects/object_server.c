@@ -326,7 +326,8 @@ const struct counter_object_type pdh_smb_server_sessions = {
         "Sessions of other computers with Samba's server on this computer, by the session number that smbstatus shows.",
     .has_instances = true,
     TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_sessions, close_state,
-                 CONNECTIONS_OF "session; sessions of smbXsrv_session_global.tdb without a connection are included")};
+                 CONNECTIONS_OF
+                 "session; the records of smbXsrv_session_global.tdb add the sessions that have no connection")};
 const struct counter_object_type pdh_smb_server_shares = {
     .name = "SMB Server Shares",
     .help = "The shares of this computer's Samba server to which clients are connected.",

@@ -104,8 +104,8 @@ static HRESULT system_gather(struct counter_object *o, struct source *source, ui
 }
 
 #define ORIGIN                                                                                                         \
-    "processes and threads: the processes that the object Process lists; boot: the kernel's time since its start; "    \
-    "waiting: procs_running of /proc/stat less the number of processors"
+    "processes and threads count the processes that the object Process lists; boot is the kernel's time since its "    \
+    "start; waiting is procs_running of /proc/stat minus the number of processors"
 const struct counter_object_type pdh_system = {
     .name = "System",
     .index = 2,

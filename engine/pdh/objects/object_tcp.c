@@ -239,7 +239,8 @@ static HRESULT gather_ipv6(struct counter_object *o, struct source *source, uint
 }
 
 #define ORIGIN                                                                                                         \
-    "connections: the lines of /proc/net/tcp and tcp6 in state 01 or 08; lines with mapped IPv4 addresses count as "   \
+    "connections is the number of lines of /proc/net/tcp and tcp6 in state 01 or 08; lines with mapped IPv4 "          \
+    "addresses count as "                                                                                              \
     "IPv4. These files are read if ActiveOpens, PassiveOpens or CurrEstab of /proc/net/snmp has changed, unless "      \
     "CurrEstab and the sockets in use in /proc/net/sockstat and sockstat6 give the numbers of connections"
 const struct counter_object_type pdh_tcpv4 = {

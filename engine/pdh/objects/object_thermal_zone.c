@@ -79,5 +79,5 @@ const struct counter_object_type pdh_thermal_zone_information = {
     .help = "The temperatures of this computer, each under the name that its sensor's driver gives it.",
     .has_instances = true,
     TABLE_OBJECT(thermal_zone, ALL_OF, struct thermal_state, thermal_zone_gather, close_state,
-                 "millidegrees: /sys/class/thermal/thermal_zoneN/temp, in thousandths of a degree Celsius; "
-                 "zero_celsius: 0 degrees Celsius in tenths of a kelvin, 2732")};
+                 "millidegrees is from /sys/class/thermal/thermal_zoneN/temp, in thousandths of a degree Celsius; "
+                 "zero_celsius is 2732, which is 0 degrees Celsius in tenths of a kelvin")};

@@ -102,4 +102,5 @@ const struct counter_object_type pdh_wine_server = {
     .name = "Wine Server",
     .help = "Wine's server process, which takes the role of the Windows kernel for all programs of the prefix.",
     TABLE_OBJECT(wine_server, ALL_OF, struct wine_server_state, wine_server_gather, close_state,
-                 "stat, status and the entries of fd in /proc/self, which under Wine belongs to Wine's server")};
+                 "the files stat and status in /proc/self, and the number of entries in /proc/self/fd; under Wine, "
+                 "/proc/self belongs to Wine's server")};

@@ -136,7 +136,7 @@ _Static_assert(offsetof(struct process_record, start) == 32, "start has moved");
 _Static_assert(offsetof(struct process_record, name) == 56, "name has moved");
 _Static_assert(offsetof(struct process_record, id) == BY_POINTER(80, 68), "id has moved");
 _Static_assert(offsetof(struct process_record, working_set) == BY_POINTER(144, 104), "working_set has moved");
-_Static_assert(sizeof(struct process_record) == BY_POINTER(256, 184), "the threads have moved");
+_Static_assert(sizeof(struct process_record) == BY_POINTER(256, 184), "the threads after the record have moved");
 
 struct thread_record {
     LARGE_INTEGER kernel, user, start;
