@@ -329,7 +329,7 @@ bool system_set_is_one(const char *space, const char *name);
     X(ORPHAN, "orphan", "its set does not exist")                                                                      \
     X(DAMAGED, "damaged", "cannot be read")                                                                            \
     X(LINK, "link", "a link instead of a file or folder of the store")                                                 \
-    X(FOREIGN, "foreign", "owned by another account, which could change it")                                           \
+    X(FOREIGN, "foreign", "owned by another account, which could change this file or folder")                          \
     X(OPEN, "open", "accessible to accounts other than its owner, the system and administrators")                      \
     X(STRANGE, "strange", "not created by the store")
 enum store_fault {

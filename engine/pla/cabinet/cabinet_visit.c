@@ -280,9 +280,9 @@ static HRESULT compare_end(void *user, size_t entry)
     HRESULT hr = file_read_at(m->file, m->at, &more, 1, &got);
     file_close(m->file);
     m->file = NULL;
-    return SUCCEEDED(hr) && got
-               ? comparison_fail(m, m->member_of[entry], "is longer than its copy in the cabinet: it is still growing")
-               : hr;
+    return SUCCEEDED(hr) && got ? comparison_fail(m, m->member_of[entry],
+                                                  "is longer than its copy in the cabinet: the file is still growing")
+                                : hr;
 }
 
 /* Finds the member of each entry. Every member must have an entry. */

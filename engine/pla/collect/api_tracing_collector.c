@@ -224,8 +224,8 @@ static void note_end(struct api_tracing *a, uint64_t lost)
         note_formatted(a, text_format("API tracing: processes whose first calls were missed: %" PRIu64, now.late));
     if (now.attached)
         note_formatted(a, text_format("API tracing: processes that were already running: %" PRIu64
-                                      " (their calls before the start of the trace, and calls "
-                                      "through function addresses that they obtained before it, are missing)",
+                                      " (missing: the calls before the start of the trace, and the calls through "
+                                      "function addresses that the processes obtained before that start)",
                                       now.attached));
 }
 

@@ -265,9 +265,9 @@ static void work_report_end(struct configuration_work *c)
     c->over = true;
     c->collector.poll_ms = 0;
     if (w->errors)
-        work_report(c,
-                    text_format("not collected: %" PRIu64 " of the entries of '%s' (each of them contains the reason)",
-                                w->errors, w->path));
+        work_report(c, text_format("not collected: %" PRIu64
+                                   " of the entries of '%s' (each of these entries contains the reason)",
+                                   w->errors, w->path));
     if (!w->complete && SUCCEEDED(w->why.hr))
         work_report(c, text_format("'%s' is incomplete: collecting was stopped early", w->path));
 }

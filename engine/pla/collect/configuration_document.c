@@ -439,7 +439,7 @@ void configuration_fact(struct configuration_document *d, const char *name, cons
     if (!goes_on(d))
         return;
     if (innermost(d)->element != HEADER) {
-        misused(d, "fact after the Header", name);
+        misused(d, "a fact after the end of the Header", name);
         return;
     }
     text_buffer_add(&d->text, "<Data");

@@ -350,7 +350,8 @@ static HRESULT put_missing(struct walk *w, size_t found)
     HRESULT hr = !path ? E_OUTOFMEMORY : found == asked ? open_part(w, strlen(text), &key) : S_FALSE;
     registry_close(key);
     if (SUCCEEDED(hr)) {
-        const char *hint = hr == S_OK ? "; a key of that name exists (append a backslash for its values)" : "";
+        const char *hint =
+            hr == S_OK ? "; a key of that name exists (append a backslash to collect the key's values)" : "";
         hr = found == asked ? error_set(GONE, "%.300s: no value %.300s%s", path, name, hint)
                             : error_set(GONE, "%.300s: the key does not exist", path);
         hr = walk_put_failure(w, path, name, hr);

@@ -281,8 +281,10 @@ static HRESULT check_private(struct trace_plan *plan)
     if (!(plan->mode & TRACE_MODE_PRIVATE_LOGGER))
         return S_OK;
     if (!plan->count)
-        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has no provider in whose processes it could run",
-                         plan->session);
+        return error_set(
+            E_INVALIDARG,
+            "ProcessMode: session '%s' has no provider, but a private session runs in the processes of its provider",
+            plan->session);
     if (plan->kernel)
         return error_set(E_INVALIDARG, "ProcessMode: session '%s' has a kernel provider, which has no process",
                          plan->session);

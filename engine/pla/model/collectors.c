@@ -345,7 +345,7 @@ static HRESULT api_tracing_validate(const struct validation *v, struct object *o
         {true, PLA_S_PROPERTY_IGNORED, "LogAppend", "an API trace cannot be appended to"},
         {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", "an existing log is kept, and the new log's name gets a number"},
         {true, PLA_S_PROPERTY_IGNORED, "LogCircular",
-         "Windows ignores this property; in OpenPLA, LogCircular makes a log with SegmentMaxSize circular"},
+         "Windows ignores this property; OpenPLA makes the log circular if SegmentMaxSize is set"},
     };
     char *program;
     (void)o;

@@ -16,7 +16,7 @@ struct data_collector *collector_of(struct object *collector)
 #define BEGINS_AS_ALL_DO(kind, I)                                                                                      \
     _Static_assert(offsetof(struct kind, Index) == offsetof(struct data_collector, Index) &&                           \
                        (int)I##_Index == (int)IPerformanceCounterDataCollector_Index,                                  \
-                   "its rows must begin with those of data_collector.def")
+                   "the rows of each class must begin with the rows of data_collector.def")
 BEGINS_AS_ALL_DO(performance_counter_collector, IPerformanceCounterDataCollector);
 BEGINS_AS_ALL_DO(trace_data_collector, ITraceDataCollector);
 BEGINS_AS_ALL_DO(configuration_collector, IConfigurationDataCollector);

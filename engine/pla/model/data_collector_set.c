@@ -341,7 +341,7 @@ static HRESULT set_rules(const struct validation *v, struct object *o, const str
     const struct finding findings[] = {
         {!set->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "no Task is set"},
         {!(set->SubdirectoryFormat & FORMAT_PATTERN), PLA_S_PROPERTY_IGNORED, "SubdirectoryFormatPattern",
-         "SubdirectoryFormat does not request a pattern"},
+         "SubdirectoryFormat does not contain plaPattern"},
     };
     (void)o;
     HRESULT hr = validation_report_all(v, findings, sizeof findings / sizeof findings[0]);

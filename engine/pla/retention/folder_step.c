@@ -551,7 +551,7 @@ static HRESULT sending_send(struct sending *s, const char *name, const char *wor
         memory_free(there);
     }
     if (hr == taken)
-        hr = error_set(hr, "SendCabTo: '%s': all %d names for '%s' are used by other files", destination,
+        hr = error_set(hr, "SendCabTo: '%s': other files already use all %d names for '%s'", destination,
                        (int)NAMES_MOST, name);
     s->own = s->own || hr == taken || hr == HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
     memory_free(computer);

@@ -138,7 +138,7 @@ static const struct journal_row {
     {JOURNAL_ALERTS_DROPPED, JOURNAL_WARNING, "Alert actions were dropped", {{FACT_NAME, NULL}, {FACT_COUNT, NULL}}},
     {JOURNAL_ALERT_CLEAR,
      JOURNAL_INFORMATION,
-     "A value returned within its threshold",
+     "A value is no longer beyond its threshold",
      {{FACT_COUNTER, "Counter"},
       {FACT_VALUE, NULL},
       {FACT_OPERATOR, NULL},

@@ -267,7 +267,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     struct file_lock *lock = NULL;
     bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
     run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
-    TRACE_STEP(run, "host of %s\\%s%s", space, name, waits ? ", ahead of its start" : "");
+    TRACE_STEP(run, "host of %s\\%s%s", space, name, waits ? ", started before the set" : "");
     run_secret_take(run_key);
     run_rights_confine(space, name);
     if (FAILED(start_report_open(run_key, &report)))

@@ -211,7 +211,8 @@ HRESULT autosession_set_list(struct texts *out)
 static HRESULT check_mode(const struct trace_plan *plan)
 {
     if (plan->mode & (TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC))
-        return error_set(E_INVALIDARG, "ProcessMode: a session that starts with the system cannot be in a process");
+        return error_set(E_INVALIDARG,
+                         "ProcessMode: a session that starts with the system cannot be a private session");
     if (plan->mode & TRACE_MODE_NEWFILE)
         return error_set(E_INVALIDARG,
                          "ExtendedModes: 0x%X has EVENT_TRACE_FILE_MODE_NEWFILE, which a session that starts with the "

@@ -207,8 +207,8 @@ static HRESULT check_account(const struct caller *caller, const char *xml, size_
     HRESULT hr = set_account_read(xml, size, &account);
     if (SUCCEEDED(hr) && *account.user)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                       "Run: the set runs as '%s', and only its runs can create its reports (openpla report creates "
-                       "one for a folder)",
+                       "Run: the set runs as '%s', so only the runs of the set can create the set's reports (openpla "
+                       "report creates a report for a folder)",
                        account.user);
     set_account_free(&account);
     return hr;

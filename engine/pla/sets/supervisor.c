@@ -733,8 +733,8 @@ static void supervisor_lock_report(struct supervisor_lock *l, const char *data)
     const char *reason = l->locks[0] || l->locks[1]
                              ? "a program that does not supervise sets has this file open (OpenPLA continues without "
                                "the file; close that program)"
-                             : "programs that do not supervise sets have this file and supervisor.lock open (no set is "
-                               "started by its schedule until they are closed)";
+                             : "programs that do not supervise sets have both this file and supervisor.lock open "
+                               "(schedules start no set until these programs are closed)";
     if (!l->reported && path)
         journal_write(JOURNAL_SUPERVISOR_KEPT_OUT, &(struct journal_facts){.file = path, .reason = reason});
     l->reported = true;

@@ -87,7 +87,7 @@ HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *
     if (SUCCEEDED(hr) && trace_plan_is_reserved(out) && !text_equal_nocase(name, out->session)) {
         hr = error_set(PLA_E_INVALID_SESSION_NAME,
                        "TraceDataProviders: the events of %s require session '%s', or EVENT_TRACE_SYSTEM_LOGGER_MODE "
-                       "(0x2000000) in ExtendedModes, not session '%.100s'",
+                       "(0x2000000) in ExtendedModes; they cannot be in session '%.100s'",
                        out->kernel->name, out->session, name);
         struct error_kept why = error_keep(hr);
         trace_plan_free(out);

@@ -427,11 +427,12 @@ static HRESULT check_secret(struct checking *c, const char *folder, const char *
     if (hr == S_OK && unknown)
         hr = report_finding(c, STORE_STRANGE, path, "", LEAVE);
     else if (hr == S_OK && !wanted)
-        hr = report_finding(c, STORE_ORPHAN, path,
-                            c->unseen
-                                ? "passwords; whether their set exists is unknown, because some files could not be read"
-                                : "passwords",
-                            c->unseen ? LEAVE : REMOVE);
+        hr = report_finding(
+            c, STORE_ORPHAN, path,
+            c->unseen
+                ? "passwords; some files could not be read, so it is unknown whether the set of these passwords exists"
+                : "passwords",
+            c->unseen ? LEAVE : REMOVE);
     memory_free(path);
     return FAILED(hr) ? hr : S_OK;
 }
