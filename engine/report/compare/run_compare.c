@@ -201,7 +201,7 @@ static void test_counter(const struct run_comparison *c, const struct run_compar
     if (count_a < RUN_LEAST_SLICES || count_b < RUN_LEAST_SLICES)
         x->why = "too short";
     else if (x->drift > RUN_LARGEST_DRIFT)
-        x->why = "the counter drifts too slowly for the length of the runs";
+        x->why = "the counter changes too slowly for runs of this length";
     if (*x->why)
         x->p = 1;
 }
@@ -325,7 +325,7 @@ HRESULT run_compare(struct run_comparison *c, const struct run_compare_options *
     c->nothing = NULL;
     if (!(c->span > 0)) {
         c->nothing = options->by_clock ? "they have no time of day in common"
-                                       : "they have no time in common after the skipped part";
+                                       : "they have no time in common after the beginning that -skip leaves out";
         return S_FALSE;
     }
     HRESULT hr = pair_counters(c);

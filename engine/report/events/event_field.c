@@ -465,7 +465,8 @@ static HRESULT check_sources(const struct schema_event_table *t, struct event_co
                          c->source_count);
     for (size_t i = 0; t->joined && i < c->source_count; i++)
         if (!is_same_source(c->sources[i].said, &t->join[0]) && !is_same_source(c->sources[i].said, &t->join[1]))
-            return error_set(E_INVALIDARG, "field '%s': EqualJoin does not name its event", c->sources[i].said->name);
+            return error_set(E_INVALIDARG, "field '%s': EqualJoin does not name the event of this field",
+                             c->sources[i].said->name);
     return S_OK;
 }
 

@@ -350,8 +350,8 @@ static HRESULT warn_of_omitted(const struct schema_table *table, const char *nam
     if (!omitted || table->row_count)
         return S_OK; /* nothing is omitted, or the schema limits the rows */
     char *text =
-        text_format("table '%.100s': %llu rows are omitted (a report has at most %d rows of a table and %u MB)", name,
-                    (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
+        text_format("table '%.100s': %llu rows are omitted (a report has at most %d rows per table and at most %u MB)",
+                    name, (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
     return text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
 }
 

@@ -351,8 +351,9 @@ HRESULT report_configuration_write(const char *path, struct report_document *to,
         hr = text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && c->omitted) {
-        char *text = text_format("%s: %llu rows are omitted (a report has at most %d rows of a table and %u MB)", path,
-                                 (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
+        char *text =
+            text_format("%s: %llu rows are omitted (a report has at most %d rows per table and at most %u MB)", path,
+                        (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
         hr = text ? texts_add_owned(warnings, text) : E_OUTOFMEMORY;
     }
     texts_free(&found);

@@ -147,7 +147,8 @@ static HRESULT check_column(xmlNodePtr e, const struct schema_columns *before, c
                                 "duplicate sort column");
     }
     if (c->bars && (c->sort != SCHEMA_PRIMARY || c->ascending))
-        return schema_wrong(e, "bars", "true", "only the primary sort column in descending order has bars");
+        return schema_wrong(e, "bars", "true",
+                            "only the primary sort column can have bars, and only if its order is descending");
     if (sub_table && (c->group_by || c->field.aggregate))
         return schema_wrong(e, "name", c->name, "a SubTable cannot group or aggregate");
     if (c->group_by && c->field.aggregate)

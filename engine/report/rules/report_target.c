@@ -132,8 +132,8 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
     for (xmlNodePtr above = at->parent; above; above = above->parent)
         deep++;
     if (deep > DEEPEST)
-        return error_set(RULES_INVALID, "elements would be nested deeper than %d, so that the report could not be read",
-                         DEEPEST);
+        return error_set(RULES_INVALID,
+                         "elements would be nested deeper than %d, and OpenPLA cannot read such a report", DEEPEST);
     return use(t, put_element, &(struct change){.at = at, .node = made, .axis = axis});
 }
 

@@ -125,7 +125,8 @@ HRESULT threshold_read(xmlNodePtr e, struct threshold *out)
     if (!out->counter)
         return rules_wrong(e, "counter", NULL, "missing");
     if ((out->per || out->minus) && out->of != MEASURE_MEAN)
-        return rules_wrong(e, "of", rules_attribute(e, "of"), "per and minus are only allowed with the mean");
+        return rules_wrong(e, "of", rules_attribute(e, "of"),
+                           "the attributes per and minus require the measure 'mean'");
     if (critical && (out->is_upper ? out->critical < out->limit : out->critical > out->limit))
         return rules_wrong(e, "critical", critical, "expected a value at or beyond the limit");
     return S_OK;

@@ -494,7 +494,7 @@ static void expression_evaluate(void *about)
 static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
 {
     return error_set(
-        BAD, "'%.*s' makes libxml2 compare nodes in pairs, which is limited to %u %s (to avoid the limit, use %s)",
+        BAD, "'%.*s' makes libxml2 compare nodes in pairs, which is limited to %u %s (to avoid this limit, use %s)",
         (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, most, what, e->pair.instead);
 }
 

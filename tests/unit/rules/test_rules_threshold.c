@@ -286,7 +286,7 @@ static void mistakes_are_reported_with_their_place(void **state)
         {"counter='\\O\\C' over='10' critical='9'", "critical=\"9\": expected a value at or beyond the limit"},
         {"counter='\\O\\C' under='10' critical='11'", "expected a value at or beyond the limit"},
         {"counter='\\O\\C' over='10' of='mode'", "of=\"mode\": unknown word"},
-        {"counter='\\O\\C' over='10' of='max' per='\\O\\D'", "per and minus are only allowed with the mean"},
+        {"counter='\\O\\C' over='10' of='max' per='\\O\\D'", "the attributes per and minus require the measure 'mean'"},
         {"counter='\\O\\C' over='10' per='D'", "per=\"D\": expected a counter path"},
         {"counter='\\O\\C' over='10' for='-1'", "for=\"-1\": expected a number"},
         {"counter='\\O\\C' over='10' times='disks'", "times=\"disks\": unknown word"},

@@ -412,7 +412,8 @@ static void read_inherited(struct pal_reading *r, const char *importer, const ch
     }
     if (SUCCEEDED(hr) && !path)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                       "no such file (put it into the folder of '%s', or import without its thresholds)", r->file);
+                       "no such file (put the file into the folder of '%s', or do without the thresholds of the file)",
+                       r->file);
     if (SUCCEEDED(hr) && r->set->files.count >= PAL_FILES_MAX)
         hr = error_set(E_INVALIDARG, "more than %d files", PAL_FILES_MAX);
     if (SUCCEEDED(hr))

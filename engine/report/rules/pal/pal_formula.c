@@ -103,8 +103,10 @@ static bool formula_known(struct pal_set *set, const struct pal_analysis *a, con
         *out =
             (struct pal_formula){.operands = {first, second}, .count = 2, .value = all[i].value, .guard = all[i].guard};
         if (wrong)
-            out->note =
-                pal_format(&set->pool, "'%.100s' is computed as its name says; PAL computes the reverse", s->path);
+            out->note = pal_format(
+                &set->pool,
+                "'%.100s' is computed as the counter's name says; the code in PAL's file computes the reverse",
+                s->path);
         return true;
     }
     return false;

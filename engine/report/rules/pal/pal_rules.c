@@ -343,8 +343,9 @@ static void write_computed_step(struct writing *w, const struct pal_alert *a, co
     char *text = text_buffer_take(&subject);
     w->pool->failed |= !text;
     add_warning(w, slices ? "../.." : ".", when, text ? text : "", "",
-                slices ? "Computed from the means of the slice in which the value was first beyond the limit."
-                       : "Computed from the means over the whole time.");
+                slices
+                    ? "The value is computed from the means of the first slice in which the value is beyond the limit."
+                    : "The value is computed from the means over the whole time.");
     memory_free(text);
 }
 
