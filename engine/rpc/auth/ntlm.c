@@ -273,8 +273,8 @@ static const char *ntlm_read_authenticate(const uint8_t *token, size_t size, str
     if (!out->user_size || !out->response_size || out->flags & NTLM_ANONYMOUS)
         return "anonymous logon";
     if ((out->flags & NTLM_REQUIRED) != NTLM_REQUIRED)
-        return "weak session: Unicode, 128-bit keys, key exchange, extended session security and signatures are "
-               "required";
+        return "weak session: a session requires Unicode, 128-bit keys, key exchange, extended session security and "
+               "signatures";
     if (out->user_size % 2 || out->user_size > NAME_UNITS * 2 || out->domain_size % 2 ||
         out->domain_size > DOMAIN_UNITS * 2)
         return "invalid name";
@@ -493,7 +493,7 @@ HRESULT ntlm_step(struct ntlm *n, const uint8_t *token, size_t size, struct ndr_
     else if (n->state == NTLM_NEGOTIATED)
         hr = n->credentials ? ntlm_authenticate(n, token, size, answer) : ntlm_check_authenticate(n, token, size);
     else
-        hr = ntlm_refuse(n, "an NTLM message after the logon was complete");
+        hr = ntlm_refuse(n, "received an NTLM message after the end of the logon");
     if (FAILED(hr))
         n->state = NTLM_FAILED;
     if (n->state == NTLM_DONE || n->state == NTLM_FAILED)

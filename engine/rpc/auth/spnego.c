@@ -349,7 +349,7 @@ HRESULT auth_step(struct auth_context *a, const uint8_t *token, size_t size, uin
     if (size > AUTH_TOKEN_BYTES)
         hr = ntlm_refuse(&a->ntlm, "the token is too long");
     else if (a->ntlm.state == NTLM_FAILED || a->is_done)
-        hr = ntlm_refuse(&a->ntlm, "a token after the logon was complete");
+        hr = ntlm_refuse(&a->ntlm, "received a token after the end of the logon");
     else if (a->type == AUTH_NTLM) {
         hr = ntlm_step(&a->ntlm, token, size, &w);
         a->is_done = hr == S_OK;

@@ -330,7 +330,7 @@ static void connection_auth3(struct rpc_connection *c, const struct pdu *p)
     uint8_t *answer = NULL;
     size_t answer_size;
     if (!s || s->type != p->auth_type || s->level != p->auth_level)
-        connection_end(c, "auth3 without a logon");
+        connection_end(c, "received an auth3 without a logon");
     else if (!connection_log_on(c, s, p, &answer, &answer_size))
         pdu_write_fault(&c->out, p->call, 0, RPC_FAULT_DENIED);
     else if (!auth_is_done(s->auth)) /* an auth3 has no answer, so its token must end the logon */
@@ -371,7 +371,7 @@ static void connection_request(struct rpc_connection *c, struct pdu *p)
     if (p->trailer) {
         struct security_context *s = security_find(c, p->auth_id);
         if (!s || !auth_is_done(s->auth)) {
-            request_refuse(c, p, RPC_FAULT_DENIED, "a request before the logon is complete");
+            request_refuse(c, p, RPC_FAULT_DENIED, "received a request before the end of the logon");
             return;
         }
         const struct pdu_security security = {.auth = s->auth, .type = s->type, .level = s->level, .id = s->id};

@@ -323,11 +323,14 @@ static void weak_and_old_logons_are_rejected(void **state)
     } rows[] = {
         {0xE2088235, 24, 16, "LM or NTLMv1 response (NTLMv2 is required)"},
         {0xE2088235 & ~0x40000000u, 60, 16,
-         "weak session: Unicode, 128-bit keys, key exchange, extended session security and signatures are required"},
+         "weak session: a session requires Unicode, 128-bit keys, key exchange, extended session security and "
+         "signatures"},
         {0xE2088235 & ~0x20000000u, 60, 16,
-         "weak session: Unicode, 128-bit keys, key exchange, extended session security and signatures are required"},
+         "weak session: a session requires Unicode, 128-bit keys, key exchange, extended session security and "
+         "signatures"},
         {0xE2088235 & ~0x80000u, 60, 16,
-         "weak session: Unicode, 128-bit keys, key exchange, extended session security and signatures are required"},
+         "weak session: a session requires Unicode, 128-bit keys, key exchange, extended session security and "
+         "signatures"},
         {0xE2088235 | 0x800, 60, 16, "anonymous logon"},
         {0xE2088235, 60, 0, "no session key"},
     };
