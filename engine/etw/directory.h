@@ -266,7 +266,7 @@ struct directory_enable {
     struct directory_filter filter[DIRECTORY_FILTERS];
     uint8_t *filter_data; /* memory to which the filters' `data` points, from memory_alloc; NULL: no such memory */
 };
-_Static_assert(sizeof(struct directory_filter_process) == 16, "the same for programs of 32 and 64 bits");
+_Static_assert(sizeof(struct directory_filter_process) == 16, "the size is the same in programs of 32 and 64 bits");
 void directory_enables_free(struct directory_enable *list, size_t count); /* frees the list as well */
 /* In a change. Enables the provider for the session, or replaces the settings if it is already enabled. Errors, as
    HRESULTs:

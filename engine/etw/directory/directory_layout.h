@@ -194,8 +194,8 @@ struct directory_shared {
 };
 _Static_assert(sizeof(struct session_payload) % 8 == 0 && sizeof(struct enable_payload) == 112 &&
                    sizeof(struct enable_record) == 128 && sizeof(struct request_payload) % 8 == 0,
-               "payloads are words");
-_Static_assert(sizeof(struct directory_kernel) == 568, "the same for programs of 32 and 64 bits");
+               "payloads consist of 64-bit words");
+_Static_assert(sizeof(struct directory_kernel) == 568, "the size is the same in programs of 32 and 64 bits");
 _Static_assert(sizeof(struct slot_record) == 64 && sizeof(struct registration_record) == 32 &&
                    sizeof(struct name_record) == 256,
                "whole lines");
@@ -204,7 +204,7 @@ _Static_assert(offsetof(struct directory_shared, revision) == 128 &&
                    offsetof(struct directory_shared, event_key) == 384 &&
                    offsetof(struct directory_shared, generation) == 512,
                "these members are 128 bytes apart");
-_Static_assert(offsetof(struct session_payload, state) == 8, "the second word");
+_Static_assert(offsetof(struct session_payload, state) == 8, "state is the second word");
 
 /* Payloads are copied word by word. A reader that copies a payload during a write gets a mixture of old and new words,
    and detects this from the revision. */

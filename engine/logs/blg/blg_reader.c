@@ -324,7 +324,8 @@ static HRESULT read_catalog(struct blg_reader *r)
         return error_set(NOT_A_LOG, "entry %zu of its catalog of counters is corrupt", r->entry_count + 1);
     if (hr == S_FALSE) {
         blg_records_warn(&r->records, r->records.record.position,
-                         "skipped the samples of another catalog: its entry %zu is corrupt", r->entry_count + 1);
+                         "skipped the samples of another catalog: entry %zu of that catalog is corrupt",
+                         r->entry_count + 1);
         r->entry_count = 0;
     }
     return SUCCEEDED(hr) ? keep_catalog(r) : hr;

@@ -465,7 +465,7 @@ static HRESULT stream_next_event(struct etl_reader *r, struct stream *s)
         }
         if (s->buffer && s->offset < s->used && !s->cut) {
             etl_reader_warn(r, place->offset + ((place->flags & ETL_FLAG_COMPRESSED) != 0 ? 0 : s->offset),
-                            "no event begins at byte %u of the buffer; its last %u bytes are skipped",
+                            "no event begins at byte %u of the buffer; the last %u bytes of the buffer are skipped",
                             (unsigned)s->offset, (unsigned)(s->used - s->offset));
         }
         s->offset = s->used; /* a failure below leaves an empty buffer */
