@@ -43,7 +43,7 @@
 #define OBJECT tcpv6
 #define ROWS   TCPV6_ROWS
 #include "engine/pdh/core/counter_rows.inc"
-_Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both");
+_Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "both objects use the same column numbers");
 
 /* The tables of connections are expensive: for each reading the kernel walks all buckets of its hash table (about
    100,000), which takes milliseconds. Therefore the tables are read only if a number in net/snmp shows that a
