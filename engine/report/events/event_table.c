@@ -422,7 +422,7 @@ static HRESULT note_sources(struct event_table *t)
                                  : text_format("the traces contain no event %u of %s", (unsigned)s->said->id, guid));
         else if (s->of_another_version)
             hr = add_note(t, text_format("%llu of %llu events with the ID %u of %s have a version other than %u, such "
-                                         "as %u; they are included",
+                                         "as %u; these events are included",
                                          (unsigned long long)s->of_another_version, (unsigned long long)s->met,
                                          (unsigned)s->said->id, guid, (unsigned)s->said->version, s->other_version));
     }

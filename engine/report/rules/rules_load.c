@@ -232,8 +232,9 @@ static HRESULT check_meaning(struct checking *c, xmlNodePtr e, enum rules_type t
     if (type == RULES_Threshold && !rules_is_bad(e))
         return note_fault(c, rules_threshold_check(e));
     if (type == RULES_When && !rules_attribute(e, "expression"))
-        return rules_attribute(e, "matchRE") ? checking_add_note(c, e, "matchRE is not supported: it is never true")
-                                             : note_fault(c, rules_wrong(e, "expression", NULL, "missing"));
+        return rules_attribute(e, "matchRE")
+                   ? checking_add_note(c, e, "matchRE is not supported: the condition is never true")
+                   : note_fault(c, rules_wrong(e, "expression", NULL, "missing"));
     return S_OK;
 }
 
