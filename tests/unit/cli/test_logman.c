@@ -186,7 +186,7 @@ static void frequent_mistakes_get_advice(void **state)
     expect("logman update twice -u user secret", 0, "Warning: -u: other users of this computer can read a password");
     expect("logman delete twice", 0, DONE);
     expect("logman create alert never -th \\System\\Threads", 0x80070057, "put the whole threshold in quotes");
-    expect("logman export log.blg -xml x.xml", 0x80300002, "openpla relog converts logs");
+    expect("logman export log.blg -xml x.xml", 0x80300002, "use openpla relog to convert a log");
     expect("logman export twice -csv", 0x80070057, "openpla relog");
     expect("logman create session -ets -p {C0000000-0000-4000-8000-000000000001} -o session.etl", 0, DONE);
     expect("logman stop session", 0x80300002, "use -ets for sessions");
