@@ -313,8 +313,8 @@ static HRESULT warn_of_log(const struct logman_line *line, struct object *set, s
     if (logman_is_given(line, LOGMAN_NEW_FILES) && !is_set(set, "SegmentMaxDuration") && !limited)
         hr = texts_add(warnings, "-cnf: without a time and without -max, no new file is started");
     if (SUCCEEDED(hr) && logman_is_given(line, LOGMAN_NEW_FILES) && circular)
-        hr = texts_add(warnings,
-                       "-cnf: a circular log reuses its file at its maximum size; only a time starts a new file");
+        hr = texts_add(
+            warnings, "-cnf: a circular log starts a new file only after a time, not when it reaches its maximum size");
     if (SUCCEEDED(hr) && circular && !limited)
         hr = texts_add(warnings, "-f bincirc: without -max the log has no maximum size at which it wraps");
     if (SUCCEEDED(hr) && stored && logman_is_given(line, LOGMAN_MOST) && limited && !circular &&

@@ -290,8 +290,9 @@ static void push_report_rest(const struct inputs *in, int64_t unsent)
         fprintf(stderr, "openpla %s: interrupted: the samples at and after %s were not sent (continue with -b)\n",
                 verb_name, time);
     else
-        fprintf(stderr, "openpla %s: interrupted: the last sample sent is that of %s (continue with -b)\n", verb_name,
-                time);
+        fprintf(stderr,
+                "openpla %s: interrupted: the last sample that was sent is the sample of %s (continue with -b)\n",
+                verb_name, time);
     memory_free(time);
 }
 
