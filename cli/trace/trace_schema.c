@@ -53,8 +53,8 @@ static enum needed needed_for(const struct counted_kind *k)
 }
 
 static const char *const needs[NEEDED] = {
-    [NEEDS_MANIFEST] = "the provider's manifest (use openpla manifest collect FOLDER on the provider's computer, and "
-                       "-import FOLDER here)",
+    [NEEDS_MANIFEST] = ("the provider's manifest (use openpla manifest collect FOLDER on the provider's computer, and "
+                        "-import FOLDER here)"),
     [NEEDS_CLASS] = "a MOF file with the class: openpla mof add FILE",
     [NEEDS_FORMAT] = "the TMF file of the program: -tmf FILE or -tp FOLDER",
     [NEEDS_OTHER] = "a definition from the version of the program that wrote the events",
