@@ -290,7 +290,7 @@ static const struct event_map_entry *entry_of(const struct event_map *map, uint6
     return others;
 }
 
-/* Adds the names of the bits that are set. Set bits without a name follow as one number. */
+/* Adds the names of the bits that are set, then one number for all bits that are set but have no name. */
 static bool add_bits(const struct event_map *map, uint64_t number, struct text_buffer *out)
 {
     const bool masks = (map->flag & (MAP_MANIFEST_BITS | MAP_MOF_FLAG)) != 0;

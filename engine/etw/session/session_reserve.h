@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer's side of a session's buffers (session_buffers.h describes the words).
+/* How a writer puts an event into a session's buffer. session_buffers.h describes the control words.
 
      session_reserve    one compare-and-exchange on the processor's word reserves the place; the event is then marked
                         as being written by this thread

@@ -78,7 +78,7 @@ struct exporter {
 /* Tries again to add some of the missing counters, because a program that provides them may have started. True: columns
    were added. */
 bool exporter_retry(struct exporter *e);
-/* Adds uses for all columns that paths have yielded since the last call. */
+/* Creates a struct export_use for each column that was found since the last call. */
 HRESULT exporter_take_given(struct exporter *e);
 
 /* Returns the columns of the query or of the logs. */
@@ -89,7 +89,7 @@ static inline const struct log_counter *exporter_columns(const struct exporter *
     *count = e->columns.counters.count;
     return e->columns.counters.items;
 }
-/* Adds uses for the logs' new columns. */
+/* Creates a struct export_use for each new column of the logs. */
 HRESULT exporter_take_columns(struct exporter *e);
 
 /* ---- instance_labels.c ---- */

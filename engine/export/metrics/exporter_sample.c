@@ -121,7 +121,7 @@ struct family_walk {
     const struct metric_family *family;
     const struct log_cell *cells;
     const struct log_counter *columns;
-    bool shared; /* several uses have this family, so the same labels can occur twice */
+    bool shared; /* two uses can export the same labels in this family */
 };
 
 /* Completes `begun`, which has the labels, their hash and the values, and passes it to the sink. */

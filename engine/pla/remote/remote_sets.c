@@ -392,8 +392,8 @@ static HRESULT start_or_stop(struct object *o, const char *space, const char *na
     return remote_with_object(o, space, name, call_method, &m);
 }
 
-/* Passes the credentials of a System set to the server object before a start, because a System set is never
-   committed. */
+/* A set of the namespace System is never committed, so a start first passes the set's credentials to the server
+   object. */
 static HRESULT give_start_credentials(struct object *o, const char *space, const char *name)
 {
     char *user = NULL, *password = NULL;
