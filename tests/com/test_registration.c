@@ -510,7 +510,7 @@ static void key_protect(HKEY key, const WCHAR *rights)
     LocalFree(descriptor);
 }
 
-/* The error for a key that Windows protects names the script that permits the change; afterwards, registration works. */
+/* If Windows protects a key, the error names the script that permits the change; then registration works. */
 static void protected_key_error_names_the_remedy(void **state)
 {
     HKEY key;
