@@ -233,8 +233,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* frees what the members point to, not *r */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
-/* Wakes the controllers whose requests to the session are pending. If a host process continues to run after it has
-   removed the session from the directory, it calls this function. */
+/* Wakes the controllers whose requests to the session are pending. A host process that continues to run calls this
+   function after it has removed the session from the directory. */
 void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enable records: the settings with which a session enables a provider ---- */

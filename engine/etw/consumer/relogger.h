@@ -35,9 +35,8 @@ HRESULT relogged_event_bytes(const EVENT_RECORD *record, uint8_t *out, uint32_t 
 /* ---- the output file: each event goes to the buffers of the processor that logged it ---- */
 
 struct relogged_file;
-/* Creates or replaces the file. `first` is the header of the first input log. The header of the new file is a copy of
-   `first`, except that the clock of the new file counts FILETIMEs and the losses are 0. Errors: those of
-   etl_file_create. */
+/* Creates or replaces the file. `first` is the header of the first input log. The header of the new file is based on
+   `first`, but the clock of the new file counts FILETIMEs, and the losses are 0. Errors: those of etl_file_create. */
 HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,
                              struct relogged_file **out);
 /* Adds an event. Events of a processor are sorted by time within each buffer. Errors: those of relogged_event_bytes
