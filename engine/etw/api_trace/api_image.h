@@ -11,8 +11,7 @@
 
 struct api_image {
     uint8_t *base;
-    uint32_t size; /* bytes in memory: SizeOfImage, but at most the number of bytes of which the caller knows that they
-                      are mapped */
+    uint32_t size; /* bytes in memory: SizeOfImage, limited to the bytes that the caller knows to be mapped */
     uint32_t sections, section_count;
     uint32_t exports, exports_size, imports, imports_size, delays, delays_size; /* RVAs and sizes; RVA 0: no table */
 };

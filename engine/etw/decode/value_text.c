@@ -105,7 +105,7 @@ static void add_decimal(struct text_buffer *out, uint64_t number, bool with_sign
         text_buffer_add_u64(out, number, 1);
 }
 
-/* Adds an integer. `own` has only as many bits of `number` as the value has, without the sign extension. */
+/* Adds an integer. `own` is `number` without the sign extension: only the bits of the value's size. */
 static HRESULT add_integer(struct text_buffer *out, const struct value_type *type, const uint8_t *bytes, size_t size,
                            uint64_t number)
 {

@@ -49,8 +49,8 @@ HRESULT message_table_write(const struct message_language *language, uint8_t **b
 /* ---- messages with their inserts, in the syntax of FormatMessage and TDH ---- */
 
 /* Appends a message with its inserts replaced:
-   - %1 and %1!s! become inserts[0], and so on up to %99. The text keeps %1 or %1!s! if inserts[0] is missing or NULL,
-     and it keeps inserts with a format other than !s! or !S!.
+   - %1 and %1!s! become inserts[0], and so on up to %99. They stay unchanged if the insert is missing or NULL, or if
+     they have a format other than !s! or !S!.
    - %n is a new line, %t a tab, %b a space, %r a carriage return, %0 the end of the message, and %% a percent sign.
    - %%n, also inside an insert, becomes message n of `parameters` (NULL: none) if that message exists. */
 void message_text_add(struct text_buffer *out, const char *message, const char *const *inserts, size_t count,
